@@ -1,0 +1,341 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"locksim/clock"
+)
+
+// Process is one thread of a client. Its methods may be called only by its own
+// body, while it runs. A process that was killed unwinds: its defers run, and
+// what they ask of the world does nothing.
+type Process struct {
+	w      *World
+	m      *Machine
+	thread string // "" for the first
+	body   func(*Process)
+	co     *coroutine
+
+	state processState
+	dead  bool
+	// unwinding: it has begun to run its defers after its death; undead: how often
+	// it has called the world since.
+	unwinding bool
+	undead    int
+	// gen numbers the waits; a wake-up for an earlier one comes too late.
+	gen uint32
+	// While asleep or patient: the reading of clock wakeBy at which that ends, and
+	// the timer of it.
+	timed   bool
+	wakeBy  clock.Kind
+	wakeAt  time.Duration
+	timer   clock.Timer
+	signal  *Signal  // what it waits for, beside its timer
+	awaits  []Ticket // or the calls to whose replies it listens
+	one     [1]Ticket
+	stalled int
+	due     []event // what came while this thread was stalled
+
+	last string // the step passed last, for After anchors
+	left int32
+
+	pcg    rand.PCG
+	rand   *rand.Rand
+	seeded bool
+}
+
+type processState uint8
+
+const (
+	stateNew     processState = iota // its first event is on the timeline
+	stateRunning                     // on its coroutine now
+	stateWaiting                     // for a timer, a reply or a signal
+	stateStopped                     // caught by a pause in the middle of its code
+	stateEnded
+)
+
+// Go starts a process on a machine of its own, called name, at the present
+// instant.
+func (w *World) Go(name string, body func(*Process)) *Process {
+	return w.machine(name).start("", body)
+}
+
+// Go starts another thread of p's process, called thread.
+func (p *Process) Go(thread string, body func(*Process)) *Process {
+	if p.dead {
+		return p
+	}
+	return p.m.start(thread, body)
+}
+
+// Name is the name of the process, which all its threads share.
+func (p *Process) Name() string { return p.m.name }
+
+// World is where p lives.
+func (p *Process) World() *World { return p.w }
+
+// Machine is what p runs on.
+func (p *Process) Machine() *Machine { return p.m }
+
+// Now reads clock k of p's machine. It is a step, "now".
+func (p *Process) Now(k clock.Kind) time.Duration {
+	p.Step("now")
+	return p.m.clock.Read(k, p.w.timeline.Now())
+}
+
+// Rand is p's own stream of choices. It depends on the seed and on the names of
+// the process and the thread, on nothing else.
+func (p *Process) Rand() *rand.Rand {
+	if !p.seeded {
+		if p.rand == nil {
+			p.rand = rand.New(&p.pcg)
+		}
+		p.pcg.Seed(p.w.config.Seed, nameHash(p.m.name, "/", p.thread))
+		p.seeded = true
+	}
+	return p.rand
+}
+
+// Sleep waits until d has passed on p's monotonic clock. It is a step, "sleep".
+func (p *Process) Sleep(d time.Duration) {
+	if p.gone() {
+		return
+	}
+	p.Step("sleep")
+	p.sleep(clock.Monotonic, later(p.m.Read(clock.Monotonic), max(d, 0)))
+}
+
+// SleepUntil waits until clock k of p's machine shows at least reading. It is a
+// step, "sleep".
+func (p *Process) SleepUntil(k clock.Kind, reading time.Duration) {
+	if p.gone() {
+		return
+	}
+	p.Step("sleep")
+	p.sleep(k, reading)
+}
+
+func (p *Process) sleep(k clock.Kind, reading time.Duration) {
+	if p.ahead(k, reading) {
+		return
+	}
+	p.arm(k, reading)
+	p.park(nil)
+}
+
+// later is t+d, or the end of time where d is beyond it: no limit.
+func later(t, d time.Duration) time.Duration {
+	if d > 0 && t > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return t + d
+}
+
+// Wait waits until s is fired, but no longer than d on p's monotonic clock. It
+// reports whether s has been fired. It is a step, "sleep".
+func (p *Process) Wait(s *Signal, d time.Duration) bool {
+	if s.fired || p.gone() {
+		return s.fired
+	}
+	p.Step("sleep")
+	if s.fired {
+		return true
+	}
+	p.arm(clock.Monotonic, later(p.m.Read(clock.Monotonic), max(d, 0)))
+	p.park(s)
+	if !s.fired {
+		s.waiting = slices.DeleteFunc(s.waiting, func(q *Process) bool { return q == p })
+	}
+	return s.fired
+}
+
+// Signal is fired once, by any thread or alarm of the process whose threads
+// wait for it. The zero value is ready.
+type Signal struct {
+	fired   bool
+	waiting []*Process
+}
+
+// Fired tells whether s has been fired.
+func (s *Signal) Fired() bool { return s.fired }
+
+// Fire wakes all that wait for s, and all that ever will.
+func (s *Signal) Fire() {
+	if s.fired {
+		return
+	}
+	s.fired = true
+	for _, p := range s.waiting {
+		if p.signal == s {
+			p.w.timeline.Schedule(p.w.timeline.Now(), event{kind: evSignal, p: p, gen: p.gen})
+		}
+	}
+	s.waiting = nil
+}
+
+// ahead runs on to the end of a sleep without a switch, where nothing else
+// happens before.
+func (p *Process) ahead(k clock.Kind, reading time.Duration) bool {
+	w := p.w
+	if w.thawing || p.m.frozen > 0 || p.stalled > 0 || w.events+1 >= w.config.Bound {
+		return false
+	}
+	at, ok := p.m.clock.When(k, w.timeline.Now(), reading)
+	if !ok || at > w.config.Horizon || !w.timeline.Advance(at) {
+		return false
+	}
+	w.events++
+	return true
+}
+
+// arm sets the timer of p's next wait.
+func (p *Process) arm(k clock.Kind, reading time.Duration) {
+	p.timed, p.wakeBy, p.wakeAt = true, k, reading
+	p.schedule()
+}
+
+// schedule puts p's timer on the timeline, where its clock runs at all.
+func (p *Process) schedule() {
+	now := p.w.timeline.Now()
+	p.timer = clock.Timer{}
+	if at, ok := p.m.clock.When(p.wakeBy, now, p.wakeAt); ok {
+		p.timer = p.w.timeline.Schedule(at, event{kind: evWake, p: p, gen: p.gen})
+	}
+}
+
+// park waits for an event.
+func (p *Process) park(s *Signal) {
+	if s != nil {
+		p.signal = s
+		s.waiting = append(s.waiting, p)
+	}
+	p.state = stateWaiting
+	p.yield()
+	p.signal = nil
+	if p.timed {
+		p.timed = false
+		p.w.timeline.Cancel(p.timer)
+	}
+}
+
+// yield gives control back to the kernel until somebody resumes p.
+func (p *Process) yield() {
+	p.co.yield(struct{}{})
+	p.mortal()
+}
+
+// mortal unwinds p if it is dead.
+func (p *Process) mortal() {
+	if p.dead {
+		p.unwinding = true
+		panic(killed{})
+	}
+}
+
+// gone tells whether p is dead and unwinding, so that what it asks of the world
+// must do nothing. If it does not know yet that it is dead, that unwinds it.
+func (p *Process) gone() bool { return p.dead && p.unwind() }
+
+func (p *Process) unwind() bool {
+	if !p.unwinding {
+		p.mortal()
+	}
+	if p.undead++; p.undead > lastWishes {
+		p.w.fail(p, "goes on after its death: a loop in a defer, or a recover?")
+		runtime.Goexit()
+	}
+	return true
+}
+
+// lastWishes is how often a dead process may call the world before that is taken
+// for a loop that never ends.
+const lastWishes = 100_000
+
+// wake ends p's wait, unless it is over already or p is paused.
+func (p *Process) wake(e *event) {
+	if e.gen != p.gen || p.state == stateEnded {
+		return
+	}
+	if p.held(e) {
+		return
+	}
+	p.resume()
+}
+
+// held keeps e for later when p cannot run now.
+func (p *Process) held(e *event) bool {
+	switch {
+	case p.m.frozen > 0:
+		p.m.due = append(p.m.due, *e)
+	case p.stalled > 0:
+		p.due = append(p.due, *e)
+	default:
+		return false
+	}
+	return true
+}
+
+// resume runs p until it waits again or ends. Only the kernel resumes.
+func (p *Process) resume() {
+	if p.co == nil {
+		p.co = p.w.coroutine(p)
+	}
+	p.gen++
+	p.state = stateRunning
+	p.co.next()
+	if p.state == stateEnded && p.co != nil {
+		if p.co.lost {
+			p.co.stop()
+		} else {
+			p.w.idle = append(p.w.idle, p.co)
+		}
+		p.co = nil
+	}
+}
+
+// kill makes p dead. Unless it is running, which unwinds at its next step, its
+// defers have run when kill returns.
+func (p *Process) kill() {
+	p.dead = true
+	if p.state == stateEnded || p.state == stateRunning {
+		return
+	}
+	if p.co == nil { // never started
+		p.end()
+		return
+	}
+	p.resume()
+}
+
+func (p *Process) end() {
+	if p.timed {
+		p.timed = false
+		p.w.timeline.Cancel(p.timer)
+	}
+	p.state = stateEnded
+	p.due = p.due[:0]
+}
+
+func (p *Process) label() string {
+	if p.thread == "" {
+		return p.m.name
+	}
+	return fmt.Sprintf("%s/%s", p.m.name, p.thread)
+}
+
+// nameHash is FNV-1a over the parts: a stream's place among all that the seed
+// splits into.
+func nameHash(parts ...string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, s := range parts {
+		for i := range len(s) {
+			h = (h ^ uint64(s[i])) * 1099511628211
+		}
+	}
+	return h
+}

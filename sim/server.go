@@ -1,0 +1,152 @@
+package sim
+
+import (
+	"time"
+
+	"locksim/clock"
+	"locksim/history"
+)
+
+// Handler is what a server does. It handles one request at a time, to
+// completion, at one instant; what it needs later it schedules with
+// [Server.After] or [Machine.SetAlarm], or it keeps the request and replies to
+// it later.
+type Handler interface {
+	Serve(s *Server, r Request)
+}
+
+// Server is a handler on a machine of its own.
+type Server struct {
+	m       *Machine
+	handler Handler
+	// Local servers are reached without the network: messages to and from them
+	// take no time and cannot be lost. An ideal lock service is one.
+	local  bool
+	down   bool
+	silent bool // down, and nothing answers for it
+}
+
+// Server puts up a server called name.
+func (w *World) Server(name string, h Handler) *Server {
+	m := w.machine(name)
+	m.kept = Server{m: m, handler: h}
+	m.server = &m.kept
+	return m.server
+}
+
+// LocalServer puts up a server that is reached without the network: messages to
+// and from it take no time.
+func (w *World) LocalServer(name string, h Handler) *Server {
+	s := w.Server(name, h)
+	s.local = true
+	return s
+}
+
+// Local tells whether the server is reached without the network.
+func (s *Server) Local() bool { return s.local }
+
+func (m *Machine) local() bool { return m.server != nil && m.server.local }
+
+// Name is the server's name.
+func (s *Server) Name() string { return s.m.name }
+
+// Machine is what the server runs on.
+func (s *Server) Machine() *Machine { return s.m }
+
+// Handler is what the server does.
+func (s *Server) Handler() Handler { return s.handler }
+
+// World is where s lives.
+func (s *Server) World() *World { return s.m.w }
+
+// Now is what clock k of the server shows.
+func (s *Server) Now(k clock.Kind) time.Duration { return s.m.Read(k) }
+
+// After lets f happen when d has passed on clock k of the server.
+func (s *Server) After(k clock.Kind, d time.Duration, f func()) Alarm {
+	return s.m.SetAlarm(k, later(s.Now(k), d), f)
+}
+
+// Record adds a fact about the server to the history: e.Who becomes its name.
+func (s *Server) Record(e history.Event) {
+	e.Who = s.m.name
+	s.m.w.Record(e)
+}
+
+// Request is one message to a server. A handler may keep it and reply later.
+type Request struct {
+	// Body is what the client sent.
+	Body any
+	s    *Server
+	from *Machine
+	call Ticket
+}
+
+// From is the name of the process that sent the request.
+func (r Request) From() string { return r.from.name }
+
+// Reply answers the request. A server that is down answers nothing, and whoever
+// has stopped waiting hears nothing.
+func (r Request) Reply(body any) {
+	if r.s.down || r.call == (Ticket{}) {
+		return
+	}
+	r.s.m.w.transmit(r.s.m, event{kind: evReply, to: r.from, call: r.call, body: body})
+}
+
+// Forward sends body to another server; nobody waits for an answer. Replication
+// is made of it. It takes extra longer than the link does.
+func (s *Server) Forward(to *Server, body any, extra time.Duration) {
+	s.m.w.transmitAfter(s.m, event{kind: evRequest, to: to.m, body: body}, extra)
+}
+
+func (m *Machine) request(e *event) {
+	s := m.server
+	var c *call // nil when nobody waits for the answer any more
+	if e.call != (Ticket{}) && m.w.calls[e.call.slot].gen == e.call.gen {
+		c = &m.w.calls[e.call.slot]
+	}
+	if s.down {
+		if s.silent || e.call == (Ticket{}) {
+			return
+		}
+		err := ErrRefused
+		if c != nil && c.begun { // a copy of it came before the crash
+			err = ErrReset
+		}
+		m.w.transmit(m, event{kind: evReply, to: e.from, call: e.call, body: failure{err}})
+		return
+	}
+	if m.frozen > 0 {
+		m.due = append(m.due, *e)
+		return
+	}
+	if c != nil {
+		c.begun = true
+	}
+	s.handler.Serve(s, Request{e.body, s, e.from, e.call})
+}
+
+// Crash stops the server. With silent, nothing answers in its place, as after a
+// loss of power; otherwise its machine resets every open connection and refuses
+// new ones, as when only the process was killed.
+func (s *Server) Crash(silent bool) {
+	s.down, s.silent = true, silent
+	s.m.dropTimers()
+	if silent {
+		return
+	}
+	w := s.m.w
+	for i := range w.calls {
+		c := &w.calls[i]
+		if c.open && !c.done && c.to == s {
+			w.transmit(s.m, event{kind: evReply, to: c.owner.m, call: Ticket{uint32(i), c.gen}, body: failure{ErrReset}})
+		}
+	}
+}
+
+// Start brings a crashed server back.
+func (s *Server) Start() { s.down, s.silent = false, false }
+
+// Down tells whether the server has crashed and is not back.
+func (s *Server) Down() bool { return s.down }
