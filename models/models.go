@@ -1,0 +1,152 @@
+// Package models holds the contracts between a run and what it is about: a
+// System opens a Lock, a Lock gives Grants, a Resource is what the lock protects.
+//
+// The packages below it are the systems themselves: models/lease (an ideal lock
+// service), models/redis (SET NX PX and Redlock on real Redis commands),
+// models/resource (what a lock protects), and models/catalog, which knows them
+// all by name. A user's own lock needs no more than the two interfaces System
+// and Lock.
+package models
+
+import (
+	"errors"
+	"time"
+
+	"locksim/clock"
+	"locksim/sim"
+)
+
+// System is a lock system with its options: pure data, such as a struct whose
+// fields are the options.
+type System interface {
+	// Open puts the system's servers into w and returns the lock that its clients
+	// use. It is called once a run, before any client starts. The error is about
+	// options that make no sense, and says which are allowed.
+	Open(w *sim.World) (Lock, error)
+}
+
+// Lock is the client's side of a lock system: the code of a lock library. All
+// clients of a run share one Lock; who calls is told by p. A Lock records
+// nothing and believes nothing: that is the business of who calls it.
+type Lock interface {
+	// Acquire makes one attempt at the lock called key. Retrying is the caller's;
+	// a service that queues its clients blocks. The error is nil for a grant,
+	// ErrHeld for a definite refusal, and anything else when the outcome is
+	// unknown: the lock may or may not have been taken.
+	Acquire(p *sim.Process, key string) (Grant, error)
+	// Release gives up what g granted. The error is nil when the service
+	// confirmed it, ErrNotHeld when the service said that the caller does not hold
+	// the lock, and anything else when the outcome is unknown.
+	Release(p *sim.Process, key string, g Grant) error
+}
+
+// Extender is a Lock whose term can be prolonged.
+type Extender interface {
+	// Extend asks for a new term for g. The errors are those of Release.
+	Extend(p *sim.Process, key string, g Grant) (Grant, error)
+}
+
+// Inspector is a Lock of which can be asked who holds it.
+type Inspector interface {
+	// Holder is the value of the grant that holds key, "" for nobody.
+	Holder(p *sim.Process, key string) (string, error)
+}
+
+// The definite refusals. Every other error of a Lock means "unknown".
+var (
+	ErrHeld    = errors.New("the lock is held")
+	ErrNotHeld = errors.New("the caller does not hold the lock")
+)
+
+// Grant is what a client was given.
+type Grant struct {
+	// Term is how long the service promises exclusivity; 0 for a lock without a
+	// term, which lasts until it is released.
+	Term time.Duration
+	// Allowance is the part of the term that is not promised: what the service
+	// declares that its clocks may be wrong by.
+	Allowance time.Duration
+	// Anchor is the true instant at which the request that starts the term was
+	// sent. Zero means the call of Acquire or Extend, as for every lock that makes
+	// one attempt; a lock that queues or polls inside must set it.
+	Anchor time.Duration
+	// Delay is the lock-delay of the service after a loss without a release.
+	Delay time.Duration
+	// Token is the fencing token; 0 for none.
+	Token int64
+	// Value is the random value or session by which the service knows the grant.
+	Value string
+	// Votes names the nodes that the grant stands on; nil for a single server.
+	Votes []string
+	// Decided is the position in the history (sim.Process.Left) of the deciding
+	// reply. Zero means the last reply that the attempt read, which is never too
+	// early.
+	Decided int
+	// Deadline is when the client itself stops believing in the grant; nil for a
+	// client that has no deadline.
+	Deadline *Deadline
+}
+
+// Deadline is a reading of one of the client's own clocks.
+type Deadline struct {
+	Clock   clock.Kind
+	Reading time.Duration
+}
+
+// Resource is what a lock protects: pure data that opens as a server.
+type Resource interface {
+	// Name is how a client's script calls it.
+	Name() string
+	// Open puts the resource's server into w.
+	Open(w *sim.World) (*sim.Server, error)
+}
+
+// The requests that a Resource understands. Which of them a resource takes is
+// said at its type; it answers any other with an error.
+type (
+	// ReadRequest asks for an object. The answer is an Object.
+	ReadRequest struct{ Object string }
+	// WriteRequest sets an object. The answer is a Written.
+	WriteRequest struct {
+		Object string
+		Value  string
+		// Token is the writer's fencing token, Mark its grant's random value.
+		Token int64
+		Mark  string
+		// Base is the version that the writer had read, -1 for a blind write.
+		Base int64
+		// Grant is the number of the writer's grant. It is for the record alone: no
+		// resource may look at it to decide.
+		Grant int32
+	}
+	// ClaimRequest puts Mark on an object, for a later compare-and-set. The answer
+	// is an Object.
+	ClaimRequest struct {
+		Object string
+		Mark   string
+		Grant  int32
+	}
+	// EffectRequest asks for something to be done that cannot be undone, such as a
+	// mail. The answer is a Written.
+	EffectRequest struct {
+		Key   string
+		Grant int32
+	}
+)
+
+// The names of the requests, for the history.
+func (ReadRequest) Label() string   { return "read" }
+func (WriteRequest) Label() string  { return "write" }
+func (ClaimRequest) Label() string  { return "claim" }
+func (EffectRequest) Label() string { return "do" }
+
+// The answers of a Resource.
+type (
+	// Object is the state of an object.
+	Object struct {
+		Value   string
+		Version int64
+	}
+	// Written says whether the resource accepted.
+	Written struct{ OK bool }
+)
