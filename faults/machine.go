@@ -1,0 +1,183 @@
+package faults
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"locksim/clock"
+	"locksim/history"
+	"locksim/sim"
+)
+
+// Pause stops a machine, or the first thread of a process, for a while.
+type Pause struct {
+	Machine string
+	Kind    sim.Pause
+	For     time.Duration
+}
+
+func (f Pause) String() string { return fmt.Sprintf("pause %s %s %s", f.Machine, f.Kind, f.For) }
+
+func (f Pause) check(w *sim.World) error {
+	m, err := find(w, f.Machine, "machine", anyMachine)
+	if err != nil {
+		return err
+	}
+	if m.Server() != nil && f.Kind == sim.Thread {
+		return fmt.Errorf("server %s has no threads of its own: want gc, loop or suspend", f.Machine)
+	}
+	return nil
+}
+
+func (f Pause) strike(w *sim.World, line string) {
+	why := "paused (" + f.Kind.String() + ")"
+	record(w, history.Fault, f.Machine, "", line, why)
+	// The end is noted just before the machine goes on.
+	w.At(w.Now()+f.For, func() { record(w, history.Heal, f.Machine, "", line, why) })
+	w.Machine(f.Machine).Pause(f.Kind, f.For)
+}
+
+// KillProcess ends a process.
+type KillProcess struct{ Process string }
+
+func (f KillProcess) String() string { return "kill " + f.Process }
+
+func (f KillProcess) check(w *sim.World) error {
+	_, err := find(w, f.Process, "process", isProcess)
+	return err
+}
+
+func (f KillProcess) strike(w *sim.World, line string) {
+	m := w.Machine(f.Process)
+	if m.Dead() {
+		return
+	}
+	record(w, history.Fault, f.Process, "", line, "killed")
+	w.Record(history.Event{Kind: history.End, Who: f.Process, Why: history.DoubtDeath})
+	m.Kill()
+}
+
+// ClockStep moves a machine's wall clock.
+type ClockStep struct {
+	Machine string
+	By      time.Duration
+}
+
+func (f ClockStep) String() string { return fmt.Sprintf("clock-step %s %s", f.Machine, signed(f.By)) }
+
+func (f ClockStep) check(w *sim.World) error {
+	_, err := find(w, f.Machine, "machine", anyMachine)
+	return err
+}
+
+func (f ClockStep) strike(w *sim.World, line string) {
+	record(w, history.Fault, f.Machine, "", line, "stepped "+signed(f.By))
+	w.Machine(f.Machine).StepClock(f.By)
+}
+
+// ClockRate lets a machine's clocks run fast or slow.
+type ClockRate struct {
+	Machine string
+	Rate    clock.Rate
+}
+
+func (f ClockRate) String() string { return fmt.Sprintf("clock-rate %s %s", f.Machine, rate(f.Rate)) }
+
+func (f ClockRate) check(w *sim.World) error {
+	_, err := find(w, f.Machine, "machine", anyMachine)
+	return err
+}
+
+func (f ClockRate) strike(w *sim.World, line string) {
+	record(w, history.Fault, f.Machine, "", line, "ran at "+rate(f.Rate))
+	w.Machine(f.Machine).SetClockRate(f.Rate)
+}
+
+// Restart crashes a server and brings it back after For.
+type Restart struct {
+	Server string
+	How    Crash
+	For    time.Duration
+}
+
+func (f Restart) String() string {
+	return fmt.Sprintf("restart %s %s%s", f.Server, f.How, optional(f.For))
+}
+
+func (f Restart) check(w *sim.World) error {
+	_, err := find(w, f.Server, "server that can restart", isRestarter)
+	return err
+}
+
+func (f Restart) strike(w *sim.World, line string) {
+	s := w.Machine(f.Server).Server()
+	if s.Down() {
+		return
+	}
+	at := record(w, history.Fault, f.Server, "", line, "")
+	s.Crash(f.How == PowerLoss)
+	// What was lost is recorded after the fault that lost it.
+	w.History().Events[at].Why = s.Handler().(Restarter).Crash(s, f.How)
+	if f.For == 0 {
+		s.Start()
+		return
+	}
+	w.At(w.Now()+f.For, func() {
+		record(w, history.Heal, f.Server, "", line, "back up")
+		s.Start()
+	})
+}
+
+// Failover kills a primary and lets a replica take its place after After.
+type Failover struct {
+	Primary, Replica string
+	After            time.Duration
+}
+
+func (f Failover) String() string {
+	return fmt.Sprintf("failover %s>%s%s", f.Primary, f.Replica, optional(f.After))
+}
+
+func (f Failover) check(w *sim.World) error {
+	m := w.Machine(f.Primary)
+	if m == nil || len(replicas(m)) == 0 {
+		return fmt.Errorf("no primary %q: want one of %s", f.Primary, names(w, func(m *sim.Machine) bool { return len(replicas(m)) > 0 }))
+	}
+	list := replicas(m)
+	for _, name := range list {
+		if name == f.Replica {
+			return nil
+		}
+	}
+	return fmt.Errorf("no replica %q of %s: want one of %s", f.Replica, f.Primary, strings.Join(list, ", "))
+}
+
+func replicas(m *sim.Machine) []string {
+	if m.Server() == nil {
+		return nil
+	}
+	r, ok := m.Server().Handler().(Replicated)
+	if !ok {
+		return nil
+	}
+	return r.Replicas(m.Server())
+}
+
+func (f Failover) strike(w *sim.World, line string) {
+	s, replica := w.Machine(f.Primary).Server(), w.Machine(f.Replica).Server()
+	if s.Down() {
+		return
+	}
+	record(w, history.Fault, f.Primary, f.Replica, line, "died")
+	s.Crash(true)
+	promote := func() {
+		at := record(w, history.Fault, f.Replica, f.Primary, line, "")
+		w.History().Events[at].Why = s.Handler().(Replicated).Promote(s, replica)
+	}
+	if f.After == 0 {
+		promote()
+		return
+	}
+	w.At(w.Now()+f.After, promote)
+}
