@@ -14,12 +14,8 @@ func ExampleTimeline() {
 	line.Schedule(2*time.Second, "the holder pauses")
 	timeout := line.Schedule(5*time.Second, "the call times out")
 	line.Cancel(timeout)
-	for {
-		event, ok := line.Next(time.Minute)
-		if !ok {
-			break
-		}
-		fmt.Println(line.Now(), event)
+	for event := line.Next(time.Minute); event != nil; event = line.Next(time.Minute) {
+		fmt.Println(line.Now(), *event)
 	}
 	// Output:
 	// 2s the holder pauses

@@ -19,6 +19,9 @@ type Timeline[E any] struct {
 	hole bool
 	slab []slot[E]
 	free []uint32
+	// lent is the slot of the event that was taken last, while lending.
+	lent    uint32
+	lending bool
 	seq  uint32
 	now  time.Duration
 	live int
@@ -74,59 +77,94 @@ func (t *Timeline[E]) Cancel(tm Timer) bool {
 		return false
 	}
 	s.live = false
+	s.gen++
 	t.live--
 	return true
 }
 
-// Peek is the instant of the next event. It reports false when there is none.
-func (t *Timeline[E]) Peek() (time.Duration, bool) {
+// Next takes the next event and moves true time to it. The event is lent: it
+// stays as it is until the next call of Next or Reset. Next is nil when there is
+// no event, or when it lies beyond limit; true time then stays.
+func (t *Timeline[E]) Next(limit time.Duration) *E {
+	t.giveBack()
 	for {
 		t.settle()
 		if len(t.heap) == 0 {
-			return 0, false
+			return nil
 		}
-		if i := t.heap[0].slot; !t.slab[i].live {
-			t.hole = true
-			t.release(i)
+		k := t.heap[0]
+		s := &t.slab[k.slot]
+		if s.live && k.at > limit {
+			return nil
+		}
+		t.hole = true
+		if !s.live {
+			t.free = append(t.free, k.slot)
 			continue
 		}
-		return t.heap[0].at, true
+		s.live = false
+		s.gen++
+		t.live--
+		t.now = k.at
+		t.lent, t.lending = k.slot, true
+		return &s.event
 	}
 }
 
-// Next takes the next event and moves true time to it. It reports false when
-// there is none, or when it lies beyond limit; true time then stays.
-func (t *Timeline[E]) Next(limit time.Duration) (E, bool) {
-	at, ok := t.Peek()
-	if !ok || at > limit {
-		var none E
-		return none, false
+// giveBack makes the slot of the event that was lent free.
+func (t *Timeline[E]) giveBack() {
+	if t.lending {
+		t.lending = false
+		t.free = append(t.free, t.lent)
 	}
-	i := t.heap[0].slot
-	e := t.slab[i].event
-	t.hole = true
-	t.release(i)
-	t.live--
-	t.now = at
-	return e, true
 }
 
 // Advance moves true time to at without an event. It reports false, and does
 // nothing, when an event is scheduled at or before at.
 func (t *Timeline[E]) Advance(at time.Duration) bool {
-	if next, ok := t.Peek(); ok && next <= at {
-		return false
+	for {
+		i := t.earliest()
+		if i >= len(t.heap) || t.heap[i].at > at {
+			t.now = at
+			return true
+		}
+		if t.slab[t.heap[i].slot].live {
+			return false
+		}
+		t.settle()
+		t.hole = true
+		t.free = append(t.free, t.heap[0].slot)
 	}
-	t.now = at
-	return true
+}
+
+// earliest is where in the heap the earliest key is. It leaves a hole at the top
+// as it is, so that the next key scheduled can fill it.
+func (t *Timeline[E]) earliest() int {
+	switch {
+	case !t.hole:
+		return 0
+	case len(t.heap) > 2:
+		return 1 + earlier(&t.heap[2], &t.heap[1])
+	}
+	return 1
 }
 
 // Reset empties the timeline, puts it back to instant 0 and keeps its memory. A
 // Timer from before names nothing afterwards.
 func (t *Timeline[E]) Reset() {
+	t.giveBack()
 	t.settle()
 	for _, k := range t.heap {
-		t.release(k.slot)
+		if s := &t.slab[k.slot]; s.live {
+			s.live = false
+			s.gen++
+		}
+		t.free = append(t.free, k.slot)
+	}
+	// What the slots held must not be kept alive by them.
+	for i := range t.slab {
+		var none E
+		t.slab[i].event = none
 	}
 	t.heap = t.heap[:0]
 	t.seq, t.now, t.live = 0, 0, 0
@@ -141,14 +179,6 @@ func (t *Timeline[E]) take() uint32 {
 	// Generations start at 1, so that the zero Timer names nothing.
 	t.slab = append(t.slab, slot[E]{gen: 1})
 	return uint32(len(t.slab) - 1)
-}
-
-func (t *Timeline[E]) release(i uint32) {
-	s := &t.slab[i]
-	var none E
-	s.event, s.live = none, false
-	s.gen++
-	t.free = append(t.free, i)
 }
 
 func (t *Timeline[E]) push(k key) {

@@ -73,6 +73,28 @@ func TestAlarm(t *testing.T) {
 	require.Equal(t, []string{"1s first", "4s in the place of first"}, got)
 }
 
+// TestAlarmOfAnEarlierRun: whoever still has one cannot take back another's.
+func TestAlarmOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	w := sim.New()
+	defer w.Close()
+	rung := 0
+	alarm := func() sim.Alarm {
+		return w.Machine("db").SetAlarm(clock.Wall, sec, func() { rung++ })
+	}
+	w.Reset(sim.Config{})
+	w.Server("db", echo)
+	old := []sim.Alarm{alarm(), alarm()}
+	w.Reset(sim.Config{})
+	w.Server("db", echo)
+	alarm()
+	for _, a := range old {
+		a.Cancel()
+	}
+	require.NoError(t, w.Run())
+	require.Equal(t, 1, rung)
+}
+
 // TestNoLimit: the longest durations do not wrap around into the past.
 func TestNoLimit(t *testing.T) {
 	t.Parallel()

@@ -307,7 +307,9 @@ func (m *Machine) reset(w *World, name string) {
 	m.threads = m.threads[:0]
 	m.frozen, m.asleep = 0, 0
 	m.due = m.due[:0]
-	m.alarms = m.alarms[:0]
+	for i := range m.alarms { // generations go on: an Alarm from before names nothing
+		m.alarms[i].live, m.alarms[i].f = false, nil
+	}
 	for _, l := range m.links {
 		if l != nil {
 			l.fresh = false

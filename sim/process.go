@@ -121,10 +121,14 @@ func (p *Process) SleepUntil(k clock.Kind, reading time.Duration) {
 }
 
 func (p *Process) sleep(k clock.Kind, reading time.Duration) {
-	if p.ahead(k, reading) {
+	at, runs := p.m.clock.When(k, p.w.timeline.Now(), reading)
+	if runs && p.ahead(at) {
 		return
 	}
-	p.arm(k, reading)
+	p.timed, p.wakeBy, p.wakeAt, p.timer = true, k, reading, clock.Timer{}
+	if runs {
+		p.timer = p.w.timeline.Schedule(at, event{kind: evWake, p: p, gen: p.gen})
+	}
 	p.park(nil)
 }
 
@@ -178,15 +182,14 @@ func (s *Signal) Fire() {
 	s.waiting = nil
 }
 
-// ahead runs on to the end of a sleep without a switch, where nothing else
-// happens before.
-func (p *Process) ahead(k clock.Kind, reading time.Duration) bool {
+// ahead runs on to true instant at without a switch, where nothing else happens
+// before.
+func (p *Process) ahead(at time.Duration) bool {
 	w := p.w
-	if w.thawing || p.m.frozen > 0 || p.stalled > 0 || w.events+1 >= w.config.Bound {
+	if w.thawing || p.m.frozen > 0 || p.stalled > 0 || w.events+1 >= w.config.Bound || at > w.config.Horizon {
 		return false
 	}
-	at, ok := p.m.clock.When(k, w.timeline.Now(), reading)
-	if !ok || at > w.config.Horizon || !w.timeline.Advance(at) {
+	if !w.timeline.Advance(at) {
 		return false
 	}
 	w.events++
@@ -239,9 +242,14 @@ func (p *Process) mortal() {
 
 // gone tells whether p is dead and unwinding, so that what it asks of the world
 // must do nothing. If it does not know yet that it is dead, that unwinds it.
-func (p *Process) gone() bool { return p.dead && p.unwind() }
+func (p *Process) gone() bool {
+	return (p.dead || p.state != stateRunning) && p.unwind()
+}
 
 func (p *Process) unwind() bool {
+	if p.state != stateRunning {
+		panic(fmt.Sprintf("sim: a method of process %s is called outside its own body", p.label()))
+	}
 	if !p.unwinding {
 		p.mortal()
 	}
@@ -264,6 +272,7 @@ func (p *Process) wake(e *event) {
 	if p.held(e) {
 		return
 	}
+	p.timed = p.timed && e.kind != evWake
 	p.resume()
 }
 

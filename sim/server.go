@@ -24,6 +24,9 @@ type Server struct {
 	local  bool
 	down   bool
 	silent bool // down, and nothing answers for it
+	// crashes counts them. A request that was under way during one is lost with
+	// its connection, even when the server is back by the time it would arrive.
+	crashes int32
 }
 
 // Server puts up a server called name.
@@ -117,6 +120,9 @@ func (m *Machine) request(e *event) {
 		m.w.transmit(m, event{kind: evReply, to: e.from, call: e.call, body: failure{err}})
 		return
 	}
+	if e.era != s.crashes {
+		return
+	}
 	if m.frozen > 0 {
 		m.due = append(m.due, *e)
 		return
@@ -132,6 +138,7 @@ func (m *Machine) request(e *event) {
 // new ones, as when only the process was killed.
 func (s *Server) Crash(silent bool) {
 	s.down, s.silent = true, silent
+	s.crashes++
 	s.m.dropTimers()
 	if silent {
 		return

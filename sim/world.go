@@ -138,8 +138,8 @@ func (w *World) Run() error {
 			w.history.Stopped = history.Bound
 			break
 		}
-		e, ok := w.timeline.Next(w.config.Horizon)
-		if !ok {
+		e := w.timeline.Next(w.config.Horizon)
+		if e == nil {
 			w.history.Stopped = history.Quiet
 			if w.timeline.Len() > 0 {
 				w.history.Stopped = history.Horizon
@@ -147,7 +147,7 @@ func (w *World) Run() error {
 			break
 		}
 		w.events++
-		w.handle(&e)
+		w.handle(e)
 	}
 	w.history.End = w.timeline.Now()
 	if w.history.Stopped == history.Horizon {
@@ -163,6 +163,7 @@ type event struct {
 	kind eventKind
 	gen  uint32 // evWake: the wait that it ends
 	left int32  // evReply: the position of its sending
+	era  int32  // evRequest: how often the server had crashed when it was sent
 	call Ticket // evRequest, evReply: the call; evAlarm: the alarm
 	p    *Process
 	to   *Machine

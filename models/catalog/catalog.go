@@ -1,0 +1,64 @@
+// Package catalog knows every lock system and every kind of resource by name, so
+// that a spec can be written down and read back. A new system is a new file
+// beside its kind, and one line here.
+package catalog
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"locksim/models"
+	"locksim/models/lease"
+	"locksim/models/redis"
+	"locksim/models/resource"
+)
+
+// Entry is something that has a name. New makes one with its zero options, to be
+// decoded into; it is a pointer.
+type Entry[T any] struct {
+	Name string
+	New  func() T
+}
+
+// Systems are the lock systems.
+func Systems() []Entry[models.System] {
+	return []Entry[models.System]{
+		{"lease", func() models.System { return new(lease.Ideal) }},
+		{"set-nx", func() models.System { return new(redis.SetNX) }},
+		{"redlock", func() models.System { return new(redis.Redlock) }},
+	}
+}
+
+// Resources are the kinds of resource.
+func Resources() []Entry[models.Resource] {
+	return []Entry[models.Resource]{
+		{"store", func() models.Resource { return new(resource.Store) }},
+		{"mailer", func() models.Resource { return new(resource.Mailer) }},
+	}
+}
+
+// New makes the entry called name. The error says which names there are.
+func New[T any](entries []Entry[T], what, name string) (T, error) {
+	var names []string
+	for _, e := range entries {
+		if e.Name == name {
+			return e.New(), nil
+		}
+		names = append(names, e.Name)
+	}
+	var none T
+	return none, fmt.Errorf("no %s %q: want one of %s", what, name, strings.Join(names, ", "))
+}
+
+// NameOf is the name of v's type; the error says that the catalog has none for
+// it.
+func NameOf[T any](entries []Entry[T], v T) (string, error) {
+	kind := reflect.Indirect(reflect.ValueOf(v)).Type()
+	for _, e := range entries {
+		if reflect.TypeOf(e.New()).Elem() == kind {
+			return e.Name, nil
+		}
+	}
+	return "", fmt.Errorf("%s is not in the catalog, so it has no text form", kind)
+}

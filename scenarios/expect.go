@@ -1,0 +1,80 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locksim/check"
+	"locksim/trial"
+)
+
+// Expectation is what one run must come out as.
+type Expectation struct {
+	Promise  check.Status
+	Breaches []string // kinds, in order
+	Belief   check.Status
+	// Overlap is the total time for which two clients believed.
+	Overlap  time.Duration
+	Damage   []string // kinds, in order
+	Progress check.Status
+	// Because is where the figures come from: the closed form, with its numbers.
+	Because string
+}
+
+// overlapping is the belief status that goes with an overlap.
+func overlapping(overlap time.Duration) check.Status {
+	if overlap > 0 {
+		return check.Overlapping
+	}
+	return check.Exclusive
+}
+
+// Differences says in what r is not as expected; nil when it is.
+func (e *Expectation) Differences(r *trial.Result) []string {
+	var list []string
+	differ := func(what string, want, got any) {
+		list = append(list, fmt.Sprintf("%s: expected %v, got %v", what, want, got))
+	}
+	if r.Promise.Status != e.Promise {
+		differ("promise", e.Promise, r.Promise.Status)
+	}
+	if got := breaches(r); !slices.Equal(got, e.Breaches) {
+		differ("breaches", e.Breaches, got)
+	}
+	if r.Belief.Status != e.Belief {
+		differ("belief", e.Belief, r.Belief.Status)
+	}
+	if r.Belief.Total != e.Overlap {
+		differ("overlap", e.Overlap, r.Belief.Total)
+	}
+	if got := wounds(r); !slices.Equal(got, e.Damage) {
+		differ("damage", e.Damage, got)
+	}
+	if r.Progress.Status != e.Progress {
+		differ("progress", e.Progress, r.Progress.Status)
+	}
+	return list
+}
+
+// Undecided tells whether one of the verdicts is unknown.
+func Undecided(r *trial.Result) bool {
+	return r.Promise.Status == check.Unknown || r.Belief.Status == check.Unknown ||
+		r.Damage.Status == check.Unknown || r.Progress.Status == check.Unknown
+}
+
+func breaches(r *trial.Result) []string {
+	var kinds []string
+	for _, b := range r.Promise.Breaches {
+		kinds = append(kinds, b.Kind)
+	}
+	return kinds
+}
+
+func wounds(r *trial.Result) []string {
+	var kinds []string
+	for _, e := range r.Damage.Events {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}

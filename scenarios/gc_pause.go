@@ -1,0 +1,177 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/models/lease"
+	"locksim/models/redis"
+	"locksim/models/resource"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+var pauseKinds = []string{"gc", "loop", "thread", "suspend"}
+
+// gcPause is the widget of both documents (S7): the holder is paused between its
+// last check and its write, on a lock service that cannot fail.
+func gcPause() *Scenario {
+	ttl, pause, kind, fencing := 10*time.Second, 14*time.Second, "gc", "off"
+	s := &Scenario{
+		Name:   "gc-pause",
+		Claim:  "a pause after the grant breaks the belief, not the promise; fencing saves the data",
+		Claims: []string{"S7", "S8", "S12", "K5", "K7", "A1", "H1"},
+	}
+	s.Params = []Param{
+		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
+		duration("pause", &pause, 0, "how long c1 is paused before its write"),
+		choice("kind", &kind, pauseKinds, "what pauses it"),
+		choice("fencing", &fencing, []string{"on", "off"}, "whether the store checks a fencing token"),
+	}
+	s.Spec = func() trial.Spec {
+		store := resource.Plain("doc")
+		if fencing == "on" {
+			store = resource.Fenced("doc")
+		}
+		return trial.Spec{
+			System:   lease.Ideal{TTL: ttl, Tokens: fencing == "on"},
+			Cast:     trial.Writers(2, store),
+			Schedule: pauseBeforeWrite(kind, pause),
+			Horizon:  ttl + pause + time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		w := widget(ttl, pause)
+		e := w.expectation()
+		if fencing == "on" {
+			e.Damage = nil
+			e.Because += "; the store rejects c1's older token"
+		}
+		return e
+	}
+	s.Control = func() Control {
+		// The longest pause that does no harm: c1 is back when its term ends.
+		return Control{"gc-pause", []string{"pause=" + short(max(0, ttl-time.Second))}}
+	}
+	return s
+}
+
+func pauseBeforeWrite(kind string, d time.Duration) faults.Schedule {
+	var k sim.Pause
+	if err := k.UnmarshalText([]byte(kind)); err != nil {
+		panic(err) // the parameter allows no other
+	}
+	return faults.Schedule{{
+		Anchor: faults.Before("c1", "write", 1),
+		Action: faults.Pause{Machine: "c1", Kind: k, For: d},
+	}}
+}
+
+// story is the widget in figures: when c2 accepts the lock, when each believes
+// until, and when each write reaches the store.
+type story struct {
+	accepted2, end1, end2, write1, write2 time.Duration
+	form                                  string
+}
+
+// widget on the ideal lease: c1 acquires at 1 s and is paused at 2 s, at its
+// write; c2 waits from 3 s, accepts at a2, writes a second later and releases
+// half a second after that.
+func widget(ttl, pause time.Duration) story {
+	a2 := max(3*time.Second, min(time.Second+ttl, 2*time.Second+pause))
+	return story{
+		accepted2: a2,
+		end1:      2*time.Second + pause,
+		end2:      a2 + 1500*time.Millisecond,
+		write1:    2*time.Second + pause,
+		write2:    a2 + time.Second,
+		form:      fmt.Sprintf("a2 = max(3s, min(1s+TTL, 2s+P)) = %s", short(a2)),
+	}
+}
+
+// expectation: L = max(0, min(end1, end2) - a2), and c1's write is stale when it
+// reaches the store after c2's. In a tie c1's comes first, since its timer was
+// set first: nothing is overwritten.
+func (w story) expectation() Expectation {
+	overlap := max(0, min(w.end1, w.end2)-w.accepted2)
+	e := Expectation{
+		Promise:  check.Kept,
+		Belief:   overlapping(overlap),
+		Overlap:  overlap,
+		Progress: check.OK,
+		Because: fmt.Sprintf("%s; overlap = max(0, min(%s, %s) - a2) = %s; c1's write reaches the store at %s, c2's at %s",
+			w.form, short(w.end1), short(w.end2), short(overlap), short(w.write1), short(w.write2)),
+	}
+	if w.write1 > w.write2 {
+		e.Damage = []string{check.StaleWrite}
+	}
+	return e
+}
+
+// gcPauseRedis is the widget on one Redis: with hops, with a waiter that polls,
+// and with a key that still stands at the millisecond of its expiry.
+func gcPauseRedis() *Scenario {
+	ttl, pause, kind, hop, every := 10*time.Second, 14*time.Second, "gc", time.Millisecond, trial.DefaultEvery
+	s := &Scenario{
+		Name:   "gc-pause-redis",
+		Claim:  "the same pause on SET NX PX: Redis keeps its word, and two clients hold the lock",
+		Claims: []string{"S7", "S25", "T6", "T7"},
+	}
+	s.Params = []Param{
+		milliseconds("ttl", &ttl, time.Millisecond, most, "PX of the key"),
+		duration("pause", &pause, 0, "how long c1 is paused before its write"),
+		choice("kind", &kind, pauseKinds, "what pauses it"),
+		milliseconds("hop", &hop, 0, 20*time.Millisecond, "how long a message takes, one way"),
+		duration("every", &every, time.Millisecond, "how long c2 waits between attempts"),
+	}
+	s.Spec = func() trial.Spec {
+		cast := trial.Writers(2, resource.Plain("doc"))
+		for i := range cast.Clients[1].Script {
+			if l := &cast.Clients[1].Script[i]; l.Verb == "acquire" {
+				l.Every = every
+			}
+		}
+		return trial.Spec{
+			System:   redis.SetNX{TTL: ttl},
+			Cast:     cast,
+			Schedule: pauseBeforeWrite(kind, pause),
+			Latency:  sim.Every(hop),
+			Horizon:  ttl + pause + time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		w := widgetOnRedis(ttl, pause, hop, every)
+		return w.expectation()
+	}
+	s.Control = func() Control {
+		return Control{"gc-pause-redis", []string{"pause=" + short(max(0, ttl-time.Second))}}
+	}
+	return s
+}
+
+// widgetOnRedis: the key is set a hop after 1 s and stands through the millisecond
+// of its expiry; c1 is paused two hops after 2 s. Each attempt of c2 takes two
+// hops and is followed by a wait; the first that Redis sees after the key is gone
+// succeeds. An attempt that arrives in the same instant as c1's release comes
+// first, since c2's timer was set first.
+func widgetOnRedis(ttl, pause, hop, every time.Duration) story {
+	set := (time.Second + hop).Truncate(time.Millisecond)
+	gone := set + ttl + time.Millisecond
+	released := 2*time.Second + pause + 5*hop // two hops to c1's grant, two to its write, one to Redis
+	seen := 3*time.Second + hop
+	period := every + 2*hop
+	if free := min(gone, released+1); seen < free {
+		seen += (free - seen + period - 1) / period * period
+	}
+	a2 := seen + hop
+	return story{
+		accepted2: a2,
+		end1:      2*time.Second + pause + 4*hop,
+		end2:      a2 + 1500*time.Millisecond + 2*hop,
+		write1:    2*time.Second + pause + 3*hop,
+		write2:    a2 + time.Second + hop,
+		form:      fmt.Sprintf("the key is gone at %s, c1's release arrives at %s, c2's next attempt is answered at a2 = %s", short(gone), short(released), short(a2)),
+	}
+}

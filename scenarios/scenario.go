@@ -1,0 +1,108 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"locksim/trial"
+)
+
+// Scenario is one claim that runs. A Scenario has parameters of its own, set
+// with [Scenario.Set]; [All] and [Find] make fresh ones each time.
+type Scenario struct {
+	// Name is how the command line calls it.
+	Name string
+	// Claim is one line: what it shows.
+	Claim string
+	// Claims are the rows of the claims ledger that it belongs to, such as "S7".
+	Claims []string
+	// Params are its parameters, in the order in which they are shown.
+	Params []Param
+	// Spec builds the run from the parameters.
+	Spec func() trial.Spec
+	// Expect derives what must come out from the same parameters.
+	Expect func() Expectation
+	// Control is what is run beside it, for the present parameters.
+	Control func() Control
+}
+
+// Control is another run that differs in what decides the verdict: a scenario
+// with the parameters that both share, and then the settings, each "key=value".
+type Control struct {
+	Name string
+	Set  []string
+}
+
+// All makes every scenario, in the order in which they are listed.
+func All() []*Scenario {
+	return []*Scenario{
+		gcPause(),
+		gcPauseRedis(),
+		redlockRestart("redlock-restart"),
+		redlockRestart("redlock-restart-fsync"),
+		redlockRestart("redlock-restart-delayed"),
+		redlockClockJump("redlock-clock-jump"),
+		redlockClockJump("redlock-clock-jump-monotonic"),
+		redlockGCInFlight(),
+		redlockGCAfterGrant(),
+	}
+}
+
+// Find makes the scenario called name; nil when there is none.
+func Find(name string) *Scenario {
+	for _, s := range All() {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Set sets a parameter from its text. The error says what is allowed.
+func (s *Scenario) Set(key, value string) error {
+	var names []string
+	for _, p := range s.Params {
+		if p.Name == key {
+			return p.set(value)
+		}
+		names = append(names, p.Name)
+	}
+	return fmt.Errorf("%s has no parameter %q: want one of %s", s.Name, key, strings.Join(names, ", "))
+}
+
+// Settings are the parameters that differ from their defaults, as "key=value",
+// in the order of Params.
+func (s *Scenario) Settings() []string {
+	var list []string
+	for _, p := range s.Params {
+		if v := p.Value(); v != p.Default {
+			list = append(list, p.Name+"="+v)
+		}
+	}
+	return list
+}
+
+// MakeControl makes the scenario that is s's control, with its parameters set.
+func (s *Scenario) MakeControl() (*Scenario, error) {
+	want := s.Control()
+	c := Find(want.Name)
+	if c == nil {
+		return nil, fmt.Errorf("%s: no control %q", s.Name, want.Name)
+	}
+	for _, p := range s.Params {
+		for _, q := range c.Params {
+			if p.Name == q.Name && p.Value() != p.Default {
+				if err := q.set(p.Value()); err != nil {
+					return nil, fmt.Errorf("control %s: %w", c.Name, err)
+				}
+			}
+		}
+	}
+	for _, setting := range want.Set {
+		key, value, _ := strings.Cut(setting, "=")
+		if err := c.Set(key, value); err != nil {
+			return nil, fmt.Errorf("control %s: %w", c.Name, err)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,196 @@
+package trial
+
+import (
+	"time"
+
+	"locksim/clock"
+	"locksim/history"
+	"locksim/models"
+	"locksim/sim"
+)
+
+// patience is how long a client waits for a resource's answer.
+const patience = 10 * time.Second
+
+// client runs one script.
+type client struct {
+	recorder  *recorder
+	script    Script
+	resources []*sim.Server
+	held      []*holding // in the order in which they were acquired
+	read      []reading
+}
+
+// reading is what a client has read of a resource and not yet written back.
+type reading struct {
+	object  string
+	version int64
+}
+
+// run is the client's process.
+func (c *client) run(p *sim.Process) {
+	for i := 0; i < len(c.script); {
+		i = c.step(p, i)
+	}
+	c.recorder.w.Record(history.Event{Kind: history.End, Who: p.Name()})
+}
+
+// step does line i and returns the line that comes next.
+func (c *client) step(p *sim.Process, i int) int {
+	l := &c.script[i]
+	if h := c.lost(); h != nil && l.Verb != "release" {
+		return c.releaseOf(h.key, i)
+	}
+	if l.Verb != "acquire" { // whose attempts are steps each
+		p.Step(l.Verb)
+	}
+	c.recorder.w.Record(history.Event{Kind: history.Step, Who: p.Name(), Value: l.Verb})
+	switch l.Verb {
+	case "until":
+		p.SleepUntil(clock.Monotonic, l.For)
+	case "work":
+		c.work(p, l.For)
+	case "acquire":
+		c.acquire(p, l)
+	case "try":
+		if !c.try(p, l.Key) {
+			return c.releaseOf(l.Key, i) + 1
+		}
+	case "extend":
+		if h := c.holding(l.Key); h != nil {
+			c.recorder.extend(p, h)
+		}
+	case "look":
+		c.recorder.look(p, l.Key)
+	case "release":
+		c.release(p, l.Key)
+	default:
+		c.use(p, l)
+	}
+	return i + 1
+}
+
+func (c *client) acquire(p *sim.Process, l *Line) {
+	for {
+		p.Step("acquire")
+		if c.try(p, l.Key) {
+			return
+		}
+		wait := l.Every
+		if l.Jitter > 0 {
+			wait += time.Duration(p.Rand().Int64N(int64(l.Jitter) + 1))
+		}
+		p.Sleep(wait)
+	}
+}
+
+func (c *client) try(p *sim.Process, key string) bool {
+	h := c.recorder.acquire(p, key)
+	if h == nil {
+		return false
+	}
+	c.held = append(c.held, h)
+	return true
+}
+
+// work lasts for d, or until the client learns that it has lost a lock.
+func (c *client) work(p *sim.Process, d time.Duration) {
+	if len(c.held) == 0 {
+		p.Sleep(d)
+		return
+	}
+	p.Wait(&c.held[len(c.held)-1].lost, d)
+}
+
+func (c *client) release(p *sim.Process, key string) {
+	for i, h := range c.held {
+		if h.key == key {
+			c.held = append(c.held[:i], c.held[i+1:]...)
+			c.recorder.release(p, h)
+			return
+		}
+	}
+}
+
+// lost is a grant that the client knows to have lost and has not released.
+func (c *client) lost() *holding {
+	for _, h := range c.held {
+		if h.lost.Fired() {
+			return h
+		}
+	}
+	return nil
+}
+
+func (c *client) holding(key string) *holding {
+	for _, h := range c.held {
+		if h.key == key {
+			return h
+		}
+	}
+	return nil
+}
+
+// releaseOf is the first line from i on that releases key, or the last line's
+// successor.
+func (c *client) releaseOf(key string, i int) int {
+	for ; i < len(c.script); i++ {
+		if l := &c.script[i]; l.Verb == "release" && l.Key == key {
+			break
+		}
+	}
+	return i
+}
+
+// use sends a request to a resource, under the grant acquired last.
+func (c *client) use(p *sim.Process, l *Line) {
+	var h holding
+	if n := len(c.held); n > 0 {
+		h = *c.held[n-1]
+	}
+	server := c.resource(l.Object)
+	switch l.Verb {
+	case "read":
+		if o, err := sim.Call[models.Object](p, server, models.ReadRequest{Object: l.Object}, patience); err == nil {
+			c.remember(l.Object, o.Version)
+		}
+	case "claim":
+		claim := models.ClaimRequest{Object: l.Object, Mark: h.grant.Value, Grant: h.id}
+		if o, err := sim.Call[models.Object](p, server, claim, patience); err == nil {
+			c.remember(l.Object, o.Version)
+		}
+	case "write":
+		p.Await(p.Send(server, models.WriteRequest{
+			Object: l.Object, Value: p.Name(), Token: h.grant.Token, Mark: h.grant.Value,
+			Base: c.base(l.Object), Grant: h.id,
+		}), patience)
+	case "do":
+		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), patience)
+	}
+}
+
+func (c *client) resource(name string) *sim.Server {
+	for _, s := range c.resources {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil // cannot be: the spec was validated
+}
+
+func (c *client) remember(object string, version int64) {
+	c.base(object)
+	c.read = append(c.read, reading{object, version})
+}
+
+// base is the version of object that the client has read and not yet written, -1
+// for none; it is used up by the write.
+func (c *client) base(object string) int64 {
+	for i, r := range c.read {
+		if r.object == object {
+			c.read = append(c.read[:i], c.read[i+1:]...)
+			return r.version
+		}
+	}
+	return -1
+}

@@ -1,0 +1,201 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Script is what a client does, step by step:
+//
+//	until 1s                          wait until its monotonic clock shows 1 s
+//	acquire [KEY] [every 100ms] [jitter 50ms]
+//	                                  try until granted, waiting that long, and up
+//	                                  to jitter more, after each refusal
+//	try [KEY]                         one attempt; refused: on behind the release of KEY
+//	extend [KEY]                      ask for a new term
+//	look [KEY]                        ask who holds the lock
+//	work 1s                           work; ends early when the client knows that it lost the lock
+//	read RESOURCE                     read it; a write that follows is computed from that
+//	write RESOURCE                    write to it
+//	claim RESOURCE                    put the lock's random value on it
+//	do RESOURCE EFFECT                have an effect, such as a mail
+//	release [KEY]                     give the lock back
+//
+// KEY is the lock's name, "job" unless it is given. A client that knows that it
+// has lost a lock goes on behind the release of it, after releasing.
+//
+// Each verb is also the label of a step that a fault can name: c1.write#1.
+type Script []Line
+
+// Line is one step of a script. Which fields count depends on the verb.
+type Line struct {
+	Verb   string
+	Key    string        // of the lock
+	Object string        // a resource
+	Effect string        // do
+	For    time.Duration // until, work
+	Every  time.Duration // acquire: the wait after a refusal
+	Jitter time.Duration // acquire: the most that is added to it
+}
+
+// DefaultKey is the lock's name in a script that gives none, and DefaultEvery
+// the wait between its attempts.
+const (
+	DefaultKey   = "job"
+	DefaultEvery = 100 * time.Millisecond
+)
+
+var verbs = []string{"until", "acquire", "try", "extend", "look", "work", "read", "write", "claim", "do", "release"}
+
+func (l *Line) usesLock() bool {
+	switch l.Verb {
+	case "acquire", "try", "extend", "look", "release":
+		return true
+	}
+	return false
+}
+
+func (l *Line) usesResource() bool {
+	switch l.Verb {
+	case "read", "write", "claim", "do":
+		return true
+	}
+	return false
+}
+
+// String is the step's canonical text.
+func (l Line) String() string {
+	words := []string{l.Verb}
+	switch l.Verb {
+	case "until", "work":
+		words = append(words, l.For.String())
+	case "do":
+		words = append(words, l.Object, l.Effect)
+	case "read", "write", "claim":
+		words = append(words, l.Object)
+	}
+	if l.usesLock() && l.Key != DefaultKey {
+		words = append(words, l.Key)
+	}
+	if l.Verb == "acquire" && l.Every != DefaultEvery {
+		words = append(words, "every", l.Every.String())
+	}
+	if l.Jitter != 0 {
+		words = append(words, "jitter", l.Jitter.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// String is the script's canonical text. [ParseScript] reads it back.
+func (s Script) String() string {
+	lines := make([]string, len(s))
+	for i, l := range s {
+		lines[i] = l.String()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// MarshalText is the script's canonical text.
+func (s Script) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a script.
+func (s *Script) UnmarshalText(text []byte) error {
+	parsed, err := ParseScript(string(text))
+	if err == nil {
+		*s = parsed
+	}
+	return err
+}
+
+// MustScript is [ParseScript] for a text that is known to be right; it panics.
+func MustScript(text string) Script {
+	s, err := ParseScript(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// ParseScript reads a script: steps with semicolons between them. The error says
+// which step is wrong and what was wanted.
+func ParseScript(text string) (Script, error) {
+	var s Script
+	for i, step := range strings.Split(text, ";") {
+		l, err := parseLine(strings.Fields(step))
+		if err != nil {
+			return nil, fmt.Errorf("step %d, %q: %w", i+1, strings.TrimSpace(step), err)
+		}
+		s = append(s, l)
+	}
+	return s, nil
+}
+
+func parseLine(words []string) (Line, error) {
+	if len(words) == 0 {
+		return Line{}, fmt.Errorf("there is nothing: want one of %s", strings.Join(verbs, ", "))
+	}
+	l := Line{Verb: words[0]}
+	rest := words[1:]
+	var err error
+	switch {
+	case l.Verb == "until" || l.Verb == "work":
+		l.For, rest, err = takeDuration(rest, l.Verb)
+	case l.Verb == "do":
+		l.Object, rest = takeWord(rest)
+		l.Effect, rest = takeWord(rest)
+		if l.Effect == "" {
+			err = fmt.Errorf("want a resource and an effect, such as do mailer invoice-1")
+		}
+	case l.usesResource():
+		if l.Object, rest = takeWord(rest); l.Object == "" {
+			err = fmt.Errorf("want a resource, such as %s doc", l.Verb)
+		}
+	case l.usesLock():
+		rest, err = l.takeLock(rest)
+	default:
+		return Line{}, fmt.Errorf("no verb %q: want one of %s", l.Verb, strings.Join(verbs, ", "))
+	}
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("there is %q behind it: want the end of the step", rest[0])
+	}
+	return l, err
+}
+
+// takeLock reads a lock's name and how often to try.
+func (l *Line) takeLock(words []string) ([]string, error) {
+	l.Key = DefaultKey
+	if len(words) > 0 && words[0] != "every" && words[0] != "jitter" {
+		l.Key, words = takeWord(words)
+	}
+	if l.Verb != "acquire" {
+		return words, nil
+	}
+	l.Every = DefaultEvery
+	var err error
+	if len(words) > 0 && words[0] == "every" {
+		if l.Every, words, err = takeDuration(words[1:], "every"); err != nil {
+			return words, err
+		}
+	}
+	if len(words) > 0 && words[0] == "jitter" {
+		l.Jitter, words, err = takeDuration(words[1:], "jitter")
+	}
+	return words, err
+}
+
+func takeWord(words []string) (string, []string) {
+	if len(words) == 0 {
+		return "", nil
+	}
+	return words[0], words[1:]
+}
+
+func takeDuration(words []string, after string) (time.Duration, []string, error) {
+	word, rest := takeWord(words)
+	d, err := time.ParseDuration(word)
+	if err != nil || d < 0 {
+		return 0, nil, fmt.Errorf("there is %q behind %s: want a duration such as 1s, not negative", word, after)
+	}
+	return d, rest, nil
+}
