@@ -38,10 +38,7 @@ func MustParse(text string) Schedule {
 func Parse(text string) (Schedule, error) {
 	var s Schedule
 	for i, line := range strings.Split(text, "\n") {
-		p := &parser{line: i + 1, rest: line}
-		if at := strings.IndexByte(line, '#'); at >= 0 && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t') {
-			p.rest = line[:at]
-		}
+		p := &parser{line: i + 1, rest: uncommented(line)}
 		if strings.TrimSpace(p.rest) == "" {
 			continue
 		}
@@ -55,6 +52,16 @@ func Parse(text string) (Schedule, error) {
 		s = append(s, f)
 	}
 	return s, nil
+}
+
+// uncommented is line without its comment: a # that begins a word.
+func uncommented(line string) string {
+	for i := range len(line) {
+		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			return line[:i]
+		}
+	}
+	return line
 }
 
 // parser reads the words of one line. After the first error it reads nothing.

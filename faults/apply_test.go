@@ -1,0 +1,188 @@
+package faults_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/clock"
+	"locksim/faults"
+	"locksim/history"
+	"locksim/sim"
+)
+
+// echo is a server that can crash and has a replica.
+type echo struct {
+	crashed  []faults.Crash
+	promoted string
+}
+
+func (e *echo) Serve(_ *sim.Server, r sim.Request) { r.Reply(r.Body) }
+
+func (e *echo) Crash(_ *sim.Server, how faults.Crash) string {
+	e.crashed = append(e.crashed, how)
+	return "restarted empty"
+}
+
+func (e *echo) Replicas(*sim.Server) []string { return []string{"r2"} }
+
+func (e *echo) Promote(_, replica *sim.Server) string {
+	e.promoted = replica.Name()
+	return "was promoted"
+}
+
+// plain can do nothing but serve.
+type plain struct{}
+
+func (plain) Serve(_ *sim.Server, r sim.Request) { r.Reply(r.Body) }
+
+// stage is a world with a client c1 that asks r1 every 10 ms and notes what came
+// of it, for 100 ms.
+type stage struct {
+	w       *sim.World
+	echo    *echo
+	answers []string
+	mono    []time.Duration
+}
+
+func setUp(t *testing.T) *stage {
+	s := &stage{w: sim.New(), echo: &echo{}}
+	t.Cleanup(s.w.Close)
+	s.w.Reset(sim.Config{Seed: 1, Horizon: 200 * time.Millisecond, Latency: sim.Every(time.Millisecond)})
+	r1 := s.w.Server("r1", s.echo)
+	s.w.Server("r2", plain{})
+	s.w.LocalServer("lease", plain{})
+	s.w.Go("c1", func(p *sim.Process) {
+		for i := range 10 {
+			p.SleepUntil(clock.Monotonic, time.Duration(i)*10*time.Millisecond)
+			p.Step("ask")
+			_, err := sim.Call[int](p, r1, i, 5*time.Millisecond)
+			s.answers = append(s.answers, word(err))
+			s.mono = append(s.mono, p.Now(clock.Monotonic))
+		}
+	})
+	return s
+}
+
+func word(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, sim.ErrTimeout):
+		return "timeout"
+	case errors.Is(err, sim.ErrReset):
+		return "reset"
+	default:
+		return "refused"
+	}
+}
+
+// run applies a schedule and runs to the end.
+func (s *stage) run(t *testing.T, schedule string) *stage {
+	t.Helper()
+	require.NoError(t, faults.MustParse(schedule).Apply(s.w))
+	require.NoError(t, s.w.Run())
+	return s
+}
+
+// count is how many answers of each kind there were.
+func (s *stage) count() map[string]int {
+	n := map[string]int{}
+	for _, a := range s.answers {
+		n[a]++
+	}
+	return n
+}
+
+func TestFaultsStrike(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		schedule string
+		want     map[string]int
+	}{
+		{"", map[string]int{"ok": 10}},
+		{"at 15ms  kill c1", map[string]int{"ok": 2}},
+		{"before c1.ask#4  kill c1", map[string]int{"ok": 3}},
+		{"at 15ms  restart r1 kill 20ms", map[string]int{"ok": 8, "refused": 2}},
+		{"at 15ms  restart r1 power-loss 20ms", map[string]int{"ok": 8, "timeout": 2}},
+		{"at 15ms  restart r1 power-loss", map[string]int{"ok": 10}},
+		{"at 15ms  partition c1|r1 20ms", map[string]int{"ok": 8, "timeout": 2}},
+		{"at 15ms  partition r1|c1", map[string]int{"ok": 2, "timeout": 8}},
+		{"at 15ms  cut r1>c1 20ms", map[string]int{"ok": 8, "timeout": 2}},
+		{"at 15ms  cut r2>c1 20ms", map[string]int{"ok": 10}},
+		{"at 15ms  drop c1>r1", map[string]int{"ok": 9, "timeout": 1}},
+		{"at 15ms  drop r1>c1", map[string]int{"ok": 9, "timeout": 1}},
+		{"at 15ms  lose-reply r1>c1", map[string]int{"ok": 9, "timeout": 1}},
+		{"at 15ms  delay c1>r1 2ms", map[string]int{"ok": 10}},
+		{"at 15ms  delay c1>r1 3ms", map[string]int{"ok": 9, "timeout": 1}},
+		{"at 15ms  duplicate c1>r1 1ms", map[string]int{"ok": 10}},
+		{"at 15ms  pause r1 gc 20ms", map[string]int{"ok": 8, "timeout": 2}},
+		{"at 15ms  failover r1>r2 10ms", map[string]int{"ok": 2, "timeout": 8}},
+	} {
+		t.Run(c.schedule, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, setUp(t).run(t, c.schedule).count())
+		})
+	}
+}
+
+func TestClocksAreStruck(t *testing.T) {
+	t.Parallel()
+	s := setUp(t).run(t, "at 0s  clock-rate c1 +100%\nat 0s  clock-step r1 +11s\nat 5ms  clock-step r1 -1s")
+	require.Equal(t, 94*time.Millisecond, s.mono[9], "two hops are 4 ms on a clock of double speed")
+	require.Equal(t, 10*time.Second+s.w.Now(), s.w.Machine("r1").Read(clock.Wall))
+}
+
+func TestWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := setUp(t).run(t, `
+		at 11ms  pause c1 gc 5ms
+		at 15ms  restart r1 power-loss 5ms
+		at 30ms  partition c1|r1 5ms
+		at 40ms  clock-step r1 +11s
+		at 50ms  failover r1>r2`)
+	var got []history.Event
+	for _, e := range s.w.History().Events {
+		if e.Kind == history.Fault || e.Kind == history.Heal {
+			got = append(got, e)
+		}
+	}
+	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+	require.Equal(t, []history.Event{
+		{At: at(11), Kind: history.Fault, Who: "c1", Value: "pause c1 gc 5ms", Why: "paused (gc)"},
+		{At: at(15), Kind: history.Fault, Who: "r1", Value: "restart r1 power-loss 5ms", Why: "restarted empty"},
+		{At: at(16), Kind: history.Heal, Who: "c1", Value: "pause c1 gc 5ms", Why: "paused (gc)"},
+		{At: at(20), Kind: history.Heal, Who: "r1", Value: "restart r1 power-loss 5ms", Why: "back up"},
+		{At: at(30), Kind: history.Fault, Who: "c1", Peer: "r1", Value: "partition c1|r1 5ms", Why: "cut off"},
+		{At: at(35), Kind: history.Heal, Who: "c1", Peer: "r1", Value: "partition c1|r1 5ms", Why: "cut off"},
+		{At: at(40), Kind: history.Fault, Who: "r1", Value: "clock-step r1 +11s", Why: "stepped +11s"},
+		{At: at(50), Kind: history.Fault, Who: "r1", Peer: "r2", Value: "failover r1>r2", Why: "died"},
+		{At: at(50), Kind: history.Fault, Who: "r2", Peer: "r1", Value: "failover r1>r2", Why: "was promoted"},
+	}, got)
+	require.Equal(t, []faults.Crash{faults.PowerLoss}, s.echo.crashed)
+	require.Equal(t, "r2", s.echo.promoted)
+}
+
+func TestWhatAWorldCannotHave(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ line, says string }{
+		{"at 1s  kill r1", `schedule line 1: "at 1s  kill r1": no process "r1": want one of c1`},
+		{"at 1s  pause c9 gc 1s", `no machine "c9": want one of r1, r2, lease, c1`},
+		{"at 1s  pause r1 thread 1s", "server r1 has no threads of its own: want gc, loop or suspend"},
+		{"at 1s  clock-step c9 +1s", `no machine "c9"`},
+		{"at 1s  clock-rate c9 +1%", `no machine "c9"`},
+		{"at 1s  restart r2 kill", `no server that can restart "r2": want one of r1`},
+		{"at 1s  restart c1 kill", `no server that can restart "c1": want one of r1`},
+		{"at 1s  failover r2>r1", `no primary "r2": want one of r1`},
+		{"at 1s  failover r1>c1", `no replica "c1" of r1: want one of r2`},
+		{"at 1s  partition c1|lease", `no machine on the network "lease": want one of r1, r2, c1`},
+		{"at 1s  drop lease>c1", `no sender on the network "lease": want one of r1, r2, c1`},
+		{"at 1s  delay c1>lease 1s", `no receiver on the network "lease": want one of r1, r2, c1`},
+		{"at 1s  lose-reply c1>r1", `no sender on the network "c1": want one of r1, r2`},
+		{"before r1.ask#1  kill c1", `no process "r1": want one of c1`},
+	} {
+		require.ErrorContains(t, faults.MustParse(c.line).Apply(setUp(t).w), c.says)
+	}
+}
