@@ -22,9 +22,9 @@ type Timeline[E any] struct {
 	// lent is the slot of the event that was taken last, while lending.
 	lent    uint32
 	lending bool
-	seq  uint32
-	now  time.Duration
-	live int
+	seq     uint32
+	now     time.Duration
+	live    int
 }
 
 type key struct {

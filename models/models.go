@@ -102,7 +102,7 @@ type Resource interface {
 }
 
 // The requests that a Resource understands. Which of them a resource takes is
-// said at its type; it answers any other with an error.
+// said at its type; it answers any other with a Written that is not OK.
 type (
 	// ReadRequest asks for an object. The answer is an Object.
 	ReadRequest struct{ Object string }

@@ -231,4 +231,3 @@ func TestCanary(t *testing.T) {
 	require.Equal(t, check.Overlapping, r.Belief.Status)
 	require.Equal(t, check.Damaged, r.Damage.Status)
 }
-

@@ -53,7 +53,8 @@ func (c *Check) UnmarshalText(text []byte) error {
 }
 
 // Store is a store of objects. It answers models.ReadRequest, WriteRequest and
-// ClaimRequest, each in one step that cannot be interrupted.
+// ClaimRequest, each in one step that cannot be interrupted, and anything else
+// with a Written that is not OK.
 type Store struct {
 	Called string `yaml:"name"`
 	Check  Check  `yaml:"check,omitempty"`

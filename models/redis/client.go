@@ -1,0 +1,54 @@
+package redis
+
+import (
+	"time"
+
+	"locksim/clock"
+	"locksim/models"
+	"locksim/sim"
+)
+
+// newValue is a random value, by which the client knows its lock from others':
+// such as "c1-8f02a6d3".
+func newValue(p *sim.Process) string {
+	const digits = "0123456789abcdef"
+	value := append(make([]byte, 0, 32), p.Name()...)
+	value = append(value, '-')
+	random := p.Rand().Uint32()
+	for shift := 28; shift >= 0; shift -= 4 {
+		value = append(value, digits[random>>shift&15])
+	}
+	return string(value)
+}
+
+// stopwatch is step 3 of Redlock: the client's own measure of how much of the
+// term is left to it. The zero value, of a client that skips that step, reads no
+// clock and has no deadline.
+type stopwatch struct {
+	on     bool
+	clock  clock.Kind
+	usable time.Duration // the term without what the client allows for clocks
+	start  time.Duration
+}
+
+// started is the stopwatch, started.
+func (w stopwatch) started(p *sim.Process) stopwatch {
+	if w.on {
+		w.start = p.Now(w.clock)
+	}
+	return w
+}
+
+// valid reads the clock again and tells whether anything of the term is left:
+// usable - (T2 - T1) > 0.
+func (w stopwatch) valid(p *sim.Process) bool {
+	return !w.on || w.usable-(p.Now(w.clock)-w.start) > 0
+}
+
+// deadline is when the client stops believing in what it was granted.
+func (w stopwatch) deadline() *models.Deadline {
+	if !w.on {
+		return nil
+	}
+	return &models.Deadline{Clock: w.clock, Reading: w.start + w.usable}
+}

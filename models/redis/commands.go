@@ -1,0 +1,84 @@
+package redis
+
+import (
+	"strconv"
+	"time"
+)
+
+// The commands that a [Node] understands. They are sent as pointers and never
+// changed after that, so one may be sent to several nodes.
+type (
+	// Set is SET Key Value NX PX TTL. The answer is a Status.
+	Set struct {
+		Key, Value string
+		// TTL in whole milliseconds.
+		TTL time.Duration
+	}
+	// Get is GET Key. The answer is a Bulk.
+	Get struct{ Key string }
+	// Del is DEL Key. The answer is an Integer, the number of keys deleted.
+	Del struct{ Key string }
+	// DelIfEqual is DELEX Key IFEQ Value: compare and delete as one step of the
+	// server. The answer is an Integer, the number of keys deleted.
+	DelIfEqual struct{ Key, Value string }
+	// ExpireIfEqual is PEXPIRE Key TTL if the key has Value, as one step of the
+	// server. The answer is an Integer: 1, or 0 where the value differs or the
+	// key is not there.
+	ExpireIfEqual struct {
+		Key, Value string
+		TTL        time.Duration
+	}
+	// PTTL is PTTL Key. The answer is an Integer: milliseconds, or -2 where the
+	// key is not there.
+	PTTL struct{ Key string }
+)
+
+// Label is the command's name in the history.
+func (*Set) Label() string { return "SET" }
+
+// Label is the command's name in the history.
+func (*Get) Label() string { return "GET" }
+
+// Label is the command's name in the history.
+func (*Del) Label() string { return "DEL" }
+
+// Label is the command's name in the history.
+func (*DelIfEqual) Label() string { return "DELEX" }
+
+// Label is the command's name in the history.
+func (*ExpireIfEqual) Label() string { return "PEXPIRE" }
+
+// Label is the command's name in the history.
+func (*PTTL) Label() string { return "PTTL" }
+
+// The answers, by their kinds in the Redis protocol.
+type (
+	// Status is true for OK and false for nil.
+	Status bool
+	// Integer is a number.
+	Integer int64
+	// Bulk is a string; Found is false for nil.
+	Bulk struct {
+		Value string
+		Found bool
+	}
+)
+
+// Label is the answer as redis-cli shows it.
+func (s Status) Label() string {
+	if s {
+		return "OK"
+	}
+	return "nil"
+}
+
+// Label is the answer as redis-cli shows it.
+func (i Integer) Label() string { return strconv.FormatInt(int64(i), 10) }
+
+// Label is the answer as redis-cli shows it.
+func (b Bulk) Label() string {
+	if b.Found {
+		return b.Value
+	}
+	return "nil"
+}

@@ -1,0 +1,110 @@
+package redis
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"locksim/clock"
+)
+
+// Config is the options of a node. The zero value is a Redis without persistence.
+type Config struct {
+	// Clock by which keys expire: wall, as real Redis, by default.
+	Clock Expiry
+	// Persistence: none by default.
+	Persistence Persistence
+}
+
+// check tells what is wrong with the options.
+func (c Config) check() error {
+	return cmp.Or(
+		checkName("clock", expiryNames[:], c.Clock),
+		checkName("persistence", persistenceNames[:], c.Persistence),
+	)
+}
+
+// Expiry is the clock by which a node expires its keys.
+type Expiry uint8
+
+// The clocks of a node.
+const (
+	// Wall is the date, which can be stepped: what real Redis uses.
+	Wall Expiry = iota
+	// Monotonic cannot be stepped.
+	Monotonic
+)
+
+var expiryNames = [...]string{Wall: "wall", Monotonic: "monotonic"}
+
+// String is the clock's name: "wall" or "monotonic".
+func (e Expiry) String() string { return nameOf(expiryNames[:], e) }
+
+// MarshalText writes the clock's name.
+func (e Expiry) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads a clock's name.
+func (e *Expiry) UnmarshalText(text []byte) error {
+	return parseName("clock to expire keys by", expiryNames[:], text, e)
+}
+
+func (e Expiry) kind() clock.Kind {
+	if e == Monotonic {
+		return clock.Monotonic
+	}
+	return clock.Wall
+}
+
+// The defaults of the options that both locks have.
+const (
+	defaultTTL     = 10 * time.Second
+	defaultTimeout = 50 * time.Millisecond
+)
+
+// checkTimes fills in the defaults of ttl and timeout and tells what is wrong
+// with them.
+func checkTimes(ttl, timeout *time.Duration) error {
+	*ttl, *timeout = cmp.Or(*ttl, defaultTTL), cmp.Or(*timeout, defaultTimeout)
+	if *ttl < time.Millisecond || *ttl%time.Millisecond != 0 {
+		return fmt.Errorf("ttl %v: want whole milliseconds, at least 1ms", *ttl)
+	}
+	if *timeout < 0 {
+		return fmt.Errorf("timeout %v: want more than 0", *timeout)
+	}
+	return nil
+}
+
+// checkName tells whether option has one of its names.
+func checkName[E ~uint8](option string, names []string, e E) error {
+	if int(e) < len(names) {
+		return nil
+	}
+	return fmt.Errorf("%s %d: want one of %q", option, e, names)
+}
+
+// checkClock tells whether k is a clock that a client has.
+func checkClock(k clock.Kind) error {
+	return checkName("client-clock", []string{
+		clock.Monotonic.String(), clock.Boottime.String(), clock.Wall.String(),
+	}, k)
+}
+
+// nameOf is the text of an option that is one of names.
+func nameOf[E ~uint8](names []string, e E) string {
+	if int(e) < len(names) {
+		return names[e]
+	}
+	return fmt.Sprintf("(no such option: %d)", e)
+}
+
+// parseName reads an option that is one of names.
+func parseName[E ~uint8](what string, names []string, text []byte, e *E) error {
+	for i, name := range names {
+		if string(text) == name {
+			*e = E(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("no %s %q: want one of %s", what, text, strings.Join(names, ", "))
+}

@@ -1,0 +1,85 @@
+package redis
+
+import (
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/stretchr/testify/require"
+
+	"locksim/clock"
+	"locksim/models"
+	"locksim/sim"
+)
+
+func TestOptionErrors(t *testing.T) {
+	tests := []struct {
+		system models.System
+		want   string
+	}{
+		{SetNX{TTL: time.Microsecond}, "setnx: ttl 1µs: want whole milliseconds, at least 1ms"},
+		{SetNX{TTL: 1500 * time.Microsecond}, "setnx: ttl 1.5ms: want whole milliseconds, at least 1ms"},
+		{SetNX{TTL: -time.Second}, "setnx: ttl -1s: want whole milliseconds, at least 1ms"},
+		{SetNX{Timeout: -1}, "setnx: timeout -1ns: want more than 0"},
+		{SetNX{Release: 9}, `setnx: release 9: want one of ["compare" "get-then-del" "del"]`},
+		{SetNX{Persistence: 9}, `setnx: persistence 9: want one of ["none" "everysec" "always"]`},
+		{SetNX{Clock: 9}, `setnx: clock 9: want one of ["wall" "monotonic"]`},
+		{SetNX{ClientClock: 9}, `setnx: client-clock 9: want one of ["monotonic" "boottime" "wall"]`},
+		{Redlock{ClientClock: 9}, `redlock: client-clock 9: want one of ["monotonic" "boottime" "wall"]`},
+		{SetNX{Lag: time.Second}, "setnx: lag 1s: want 0 or more, and only with a replica"},
+		{SetNX{Lag: -time.Second, Replica: true}, "setnx: lag -1s: want 0 or more, and only with a replica"},
+		{Redlock{TTL: time.Microsecond}, "redlock: ttl 1µs: want whole milliseconds, at least 1ms"},
+		{Redlock{Sends: 9}, `redlock: sends 9: want one of ["one-by-one" "parallel"]`},
+		{Redlock{Persistence: 9}, `redlock: persistence 9: want one of ["none" "everysec" "always"]`},
+		{Redlock{Nodes: -1}, "redlock: nodes -1: want 1 to 99"},
+		{Redlock{Nodes: 100}, "redlock: nodes 100: want 1 to 99"},
+		{Redlock{Quorum: 6}, "redlock: quorum 6: want 1 to 5, the number of nodes"},
+		{Redlock{Drift: 10 * time.Second}, "redlock: drift 10s: want 0 or more and less than the ttl, 10s"},
+		{Redlock{Drift: -1}, "redlock: drift -1ns: want 0 or more and less than the ttl, 10s"},
+		{Redlock{Drift: time.Second, NoDrift: true}, "redlock: drift 1s and no-drift: want one of them"},
+		{Redlock{Order: map[string][]string{"c1": {"r1", "r2", "r9"}}}, `redlock: order of c1: no node "r9": want r1 to r5`},
+		{Redlock{Order: map[string][]string{"c1": {"r1", "r2", "r1"}}}, "redlock: order of c1: r1 is there twice"},
+		{Redlock{Order: map[string][]string{"c1": {"r1", "r2"}}}, "redlock: order of c1: 2 nodes: want at least the quorum, 3"},
+	}
+	w := sim.New()
+	defer w.Close()
+	for _, test := range tests {
+		t.Run(test.want, func(t *testing.T) {
+			w.Reset(sim.Config{})
+			l, err := test.system.Open(w)
+			require.EqualError(t, err, test.want)
+			require.Nil(t, l)
+		})
+	}
+	_, err := Open(w, "mine", Config{Clock: 9})
+	require.EqualError(t, err, `redis: clock 9: want one of ["wall" "monotonic"]`)
+}
+
+func TestOptionsAsText(t *testing.T) {
+	redlock := Redlock{
+		Nodes: 3, TTL: 30 * time.Second, Drift: time.Second, Sends: Parallel, Timeout: 5 * time.Millisecond, Quorum: 2,
+		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, KeepMinority: true,
+		Order: map[string][]string{"c2": {"r3", "r2", "r1"}},
+	}
+	text, err := yaml.Marshal(redlock)
+	require.NoError(t, err)
+	var again Redlock
+	require.NoError(t, yaml.Unmarshal(text, &again), "%s", text)
+	require.Equal(t, redlock, again, "%s", text)
+
+	text, err = yaml.Marshal(SetNX{Release: PlainDel})
+	require.NoError(t, err)
+	require.Equal(t, "release: del\n", string(text))
+
+	var s SetNX
+	require.NoError(t, yaml.Unmarshal([]byte("{ttl: 30s, release: get-then-del, persistence: always, replica: true, lag: 100ms}"), &s))
+	require.Equal(t, SetNX{TTL: 30 * time.Second, Release: GetThenDel, Persistence: Always, Replica: true, Lag: 100 * time.Millisecond}, s)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("release: lua"), &s), `no way to release "lua": want one of compare, get-then-del, del`)
+	require.Equal(t, "(no such option: 9)", Release(9).String())
+
+	for _, zero := range []any{SetNX{}, Redlock{}} {
+		text, err := yaml.Marshal(zero)
+		require.NoError(t, err)
+		require.Equal(t, "{}\n", string(text))
+	}
+}

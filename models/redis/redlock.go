@@ -1,0 +1,179 @@
+package redis
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"locksim/clock"
+	"locksim/models"
+	"locksim/sim"
+)
+
+// Redlock is the lock on several independent Redis servers, as the Redis
+// documentation describes it ("Distributed Locks with Redis"). To acquire it, a
+// client
+//
+//  1. reads its clock (T1);
+//  2. sends SET key value NX PX ttl to every node, with one random value, waiting
+//     for each no longer than a timeout that is small compared with the TTL;
+//  3. reads its clock again (T2). It has the lock if a majority of the nodes said
+//     OK and validity = TTL - (T2 - T1) - drift is more than 0;
+//  4. may then use the lock for that validity, that is until T1 + TTL - drift;
+//  5. otherwise deletes the key on all nodes, even those that it believes have not
+//     set it.
+//
+// Each step can be switched off. The servers are called "r1", "r2" and so on.
+// The zero value of each option is its default.
+type Redlock struct {
+	// Nodes is how many servers there are: 5 by default.
+	Nodes int `yaml:"nodes,omitempty"`
+	// TTL is how long a key lives, in whole milliseconds: 10s by default.
+	TTL time.Duration `yaml:"ttl,omitempty"`
+	// Drift is what the client allows for clocks that run at different rates: by
+	// default 1 % of the TTL and 2ms, as node-redlock does; redsync has the 1 %
+	// alone. NoDrift is to allow nothing.
+	Drift   time.Duration `yaml:"drift,omitempty"`
+	NoDrift bool          `yaml:"no-drift,omitempty"`
+	// Sends is how the nodes are asked: one by one by default.
+	Sends Sends `yaml:"sends,omitempty"`
+	// Timeout is how long the client waits for a node: 50ms by default.
+	Timeout time.Duration `yaml:"timeout,omitempty"`
+	// Quorum is how many nodes must say OK: a majority by default. Less is wrong.
+	Quorum int `yaml:"quorum,omitempty"`
+	// ClientClock is the clock that the client reads: monotonic by default.
+	ClientClock clock.Kind `yaml:"client-clock,omitempty"`
+	// Clock by which the servers expire keys: wall, as real Redis, by default.
+	Clock Expiry `yaml:"clock,omitempty"`
+	// Persistence of the servers: none by default.
+	Persistence Persistence `yaml:"persistence,omitempty"`
+	// SkipValidity leaves out the clock of steps 1, 3 and 4: the client takes a
+	// majority for the lock however long it took, and believes until it releases.
+	SkipValidity bool `yaml:"skip-validity,omitempty"`
+	// KeepMinority leaves out step 5.
+	KeepMinority bool `yaml:"keep-minority,omitempty"`
+	// Order is the list of nodes as a client's configuration has it, by the
+	// client's name; others ask r1, r2 and so on. A list may leave out nodes; the
+	// quorum stays that of all.
+	Order map[string][]string `yaml:"order,omitempty"`
+}
+
+// Sends is how the nodes are asked.
+type Sends uint8
+
+// The ways to ask.
+const (
+	// OneByOne waits for a node's answer before it asks the next.
+	OneByOne Sends = iota
+	// Parallel asks all and then reads the answers.
+	Parallel
+)
+
+var sendsNames = [...]string{OneByOne: "one-by-one", Parallel: "parallel"}
+
+// String is the way's name: "one-by-one" or "parallel".
+func (s Sends) String() string { return nameOf(sendsNames[:], s) }
+
+// MarshalText writes the way's name.
+func (s Sends) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a way's name.
+func (s *Sends) UnmarshalText(text []byte) error {
+	return parseName("way to send", sendsNames[:], text, s)
+}
+
+// maxNodes bounds the number of servers: far more than anybody runs.
+const maxNodes = 99
+
+// Open puts up the servers.
+func (o Redlock) Open(w *sim.World) (models.Lock, error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("redlock: %w", err)
+	}
+	l := &redlock{
+		Redlock: o,
+		watch:   stopwatch{on: !o.SkipValidity, clock: o.ClientClock, usable: o.TTL - o.Drift},
+		all:     make([]*sim.Server, o.Nodes),
+	}
+	for i := range l.all {
+		name := nodeName(i)
+		l.all[i] = w.Server(name, openNode(w, name, Config{o.Clock, o.Persistence}))
+	}
+	if err := l.readOrder(); err != nil {
+		return nil, fmt.Errorf("redlock: %w", err)
+	}
+	return l, nil
+}
+
+// complete fills in the defaults and tells what is wrong with the options.
+func (o *Redlock) complete() error {
+	if err := cmp.Or(
+		checkTimes(&o.TTL, &o.Timeout),
+		Config{o.Clock, o.Persistence}.check(),
+		checkClock(o.ClientClock),
+		checkName("sends", sendsNames[:], o.Sends),
+	); err != nil {
+		return err
+	}
+	o.Nodes = cmp.Or(o.Nodes, 5)
+	if o.Nodes < 1 || o.Nodes > maxNodes {
+		return fmt.Errorf("nodes %d: want 1 to %d", o.Nodes, maxNodes)
+	}
+	o.Quorum = cmp.Or(o.Quorum, o.Nodes/2+1)
+	if o.Quorum < 1 || o.Quorum > o.Nodes {
+		return fmt.Errorf("quorum %d: want 1 to %d, the number of nodes", o.Quorum, o.Nodes)
+	}
+	return o.completeDrift()
+}
+
+func (o *Redlock) completeDrift() error {
+	switch {
+	case o.NoDrift && o.Drift != 0:
+		return fmt.Errorf("drift %v and no-drift: want one of them", o.Drift)
+	case !o.NoDrift && o.Drift == 0:
+		o.Drift = o.TTL/100 + 2*time.Millisecond
+	}
+	if o.Drift < 0 || o.Drift >= o.TTL {
+		return fmt.Errorf("drift %v: want 0 or more and less than the ttl, %v", o.Drift, o.TTL)
+	}
+	return nil
+}
+
+// readOrder looks up the nodes of each client's own list.
+func (l *redlock) readOrder() error {
+	if len(l.Order) == 0 {
+		return nil
+	}
+	l.lists = make(map[string][]*sim.Server, len(l.Order))
+	for _, client := range slices.Sorted(maps.Keys(l.Order)) {
+		list, err := l.lookUp(l.Order[client])
+		if err != nil {
+			return fmt.Errorf("order of %s: %w", client, err)
+		}
+		l.lists[client] = list
+	}
+	return nil
+}
+
+func (l *redlock) lookUp(names []string) ([]*sim.Server, error) {
+	if len(names) < l.Quorum {
+		return nil, fmt.Errorf("%d nodes: want at least the quorum, %d", len(names), l.Quorum)
+	}
+	list := make([]*sim.Server, 0, len(names))
+	for _, name := range names {
+		i := slices.IndexFunc(l.all, func(s *sim.Server) bool { return s.Name() == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no node %q: want r1 to r%d", name, l.Nodes)
+		}
+		if slices.Contains(list, l.all[i]) {
+			return nil, fmt.Errorf("%s is there twice", name)
+		}
+		list = append(list, l.all[i])
+	}
+	return list, nil
+}
+
+func nodeName(i int) string { return "r" + strconv.Itoa(i+1) }

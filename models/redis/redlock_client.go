@@ -1,0 +1,159 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"locksim/clock"
+	"locksim/models"
+	"locksim/sim"
+)
+
+// redlock is the client's side.
+type redlock struct {
+	Redlock
+	watch stopwatch
+	all   []*sim.Server
+	lists map[string][]*sim.Server // of the clients that have their own
+}
+
+// errLate: the service did what was asked, but the client's measure of the time
+// that it took leaves it nothing to rely on.
+var errLate = errors.New("answered too late to be of use")
+
+// Acquire makes one attempt. It is the client that decides, by counting: so a
+// failure is definite, whatever the nodes have and whoever did not answer.
+// Nobody was promised anything.
+func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
+	value := newValue(p)
+	watch := l.watch.started(p)
+	r := l.ask(p, &Set{key, value, l.TTL})
+	valid := watch.valid(p)
+	if valid && len(r.votes) >= l.Quorum {
+		return l.grant(value, watch, &r), nil
+	}
+	if !l.KeepMinority {
+		l.ask(p, &DelIfEqual{key, value})
+	}
+	return models.Grant{}, models.ErrHeld
+}
+
+func (l *redlock) grant(value string, watch stopwatch, r *round) models.Grant {
+	return models.Grant{
+		Term:      l.TTL,
+		Allowance: l.Drift,
+		Value:     value,
+		Votes:     r.votes,
+		Decided:   r.decided(l.Quorum),
+		Deadline:  watch.deadline(),
+	}
+}
+
+// Release deletes the key on every node that has it with the value of g. It is
+// confirmed when a quorum had it.
+func (l *redlock) Release(p *sim.Process, key string, g models.Grant) error {
+	r := l.ask(p, &DelIfEqual{key, g.Value})
+	return l.judge("release", p, &r)
+}
+
+// Extend gives the key a new TTL on every node that has it with the value of g.
+// The rules are those of Acquire; but a failure leaves the nodes as they are,
+// because the client may still hold the lock for its earlier term.
+func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
+	watch := l.watch.started(p)
+	r := l.ask(p, &ExpireIfEqual{key, g.Value, l.TTL})
+	valid := watch.valid(p)
+	if err := l.judge("extension", p, &r); err != nil {
+		return models.Grant{}, err
+	}
+	if !valid {
+		return models.Grant{}, errLate
+	}
+	return l.grant(g.Value, watch, &r), nil
+}
+
+// judge is the outcome of a round about a lock that the client had: confirmed by
+// a quorum, or denied by so many that there can be no quorum, or unknown.
+func (l *redlock) judge(what string, p *sim.Process, r *round) error {
+	nodes := len(l.nodes(p))
+	switch {
+	case len(r.votes) >= l.Quorum:
+		return nil
+	case r.denied > nodes-l.Quorum:
+		return models.ErrNotHeld
+	}
+	return fmt.Errorf("%s confirmed by %d of %d nodes; %s: %w", what, len(r.votes), nodes, r.silent, r.err)
+}
+
+// nodes is p's list of nodes.
+func (l *redlock) nodes(p *sim.Process) []*sim.Server {
+	if list, ok := l.lists[p.Name()]; ok {
+		return list
+	}
+	return l.all
+}
+
+// round is the answers to one command that was sent to all nodes.
+type round struct {
+	votes  []string // the nodes that did it, as their answers were read
+	left   []int    // where in the history each of these answers left its node
+	denied int      // how many answered that they did not
+	silent string   // the last node that did not answer
+	err    error    // and why
+}
+
+// ask sends one command to all of p's nodes and collects the answers.
+func (l *redlock) ask(p *sim.Process, command any) round {
+	nodes := l.nodes(p)
+	r := round{votes: make([]string, 0, len(nodes)), left: make([]int, 0, len(nodes))}
+	if l.Sends == Parallel {
+		l.askAll(p, nodes, command, &r)
+		return r
+	}
+	for _, node := range nodes {
+		reply, err := p.Await(p.Send(node, command), l.Timeout)
+		r.add(p, node, reply, err)
+	}
+	return r
+}
+
+// askAll sends to all nodes and then reads the answers, until all are there or
+// the timeout, which runs for all of them from the first send, is over.
+func (l *redlock) askAll(p *sim.Process, nodes []*sim.Server, command any, r *round) {
+	end := p.Machine().Read(clock.Monotonic) + l.Timeout
+	tickets := make([]sim.Ticket, len(nodes))
+	for i, node := range nodes {
+		tickets[i] = p.Send(node, command)
+	}
+	for range nodes {
+		left := max(end-p.Machine().Read(clock.Monotonic), time.Duration(0))
+		i, reply, err := p.AwaitAny(tickets, left)
+		if i < 0 {
+			r.silent, r.err = "at least one", err
+			return
+		}
+		r.add(p, nodes[i], reply, err)
+	}
+}
+
+// add counts the answer that p has read last.
+func (r *round) add(p *sim.Process, node *sim.Server, reply any, err error) {
+	switch {
+	case err != nil:
+		r.silent, r.err = node.Name(), err
+	case reply == Status(true) || reply == Integer(1):
+		r.votes = append(r.votes, node.Name())
+		r.left = append(r.left, p.Left())
+	default:
+		r.denied++
+	}
+}
+
+// decided is where in the history the answer left its node that completed the
+// quorum. Answers may be read in another order than they left in.
+func (r *round) decided(quorum int) int {
+	slices.Sort(r.left)
+	return r.left[quorum-1]
+}

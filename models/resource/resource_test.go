@@ -1,0 +1,124 @@
+package resource_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/history"
+	"locksim/models"
+	"locksim/models/resource"
+	"locksim/sim"
+)
+
+// ask sends requests to a resource, one after another, and returns the answers.
+func ask(t *testing.T, r models.Resource, requests ...any) ([]any, *sim.World) {
+	t.Helper()
+	w := sim.New()
+	t.Cleanup(w.Close)
+	w.Reset(sim.Config{})
+	server, err := r.Open(w)
+	require.NoError(t, err)
+	var answers []any
+	w.Go("c1", func(p *sim.Process) {
+		for _, request := range requests {
+			answer, err := p.Await(p.Send(server, request), time.Second)
+			require.NoError(t, err)
+			answers = append(answers, answer)
+		}
+	})
+	require.NoError(t, w.Run())
+	return answers, w
+}
+
+func write(token int64, mark string) models.WriteRequest {
+	return models.WriteRequest{Object: "doc", Value: mark, Token: token, Mark: mark, Base: -1}
+}
+
+// TestChecks: S12, S13 and A4, write by write.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	claim := models.ClaimRequest{Object: "doc", Mark: "b"}
+	for _, c := range []struct {
+		name     string
+		store    resource.Store
+		requests []any
+		accepted []bool
+	}{
+		{"unchecked", resource.Plain("doc"), []any{write(34, ""), write(33, ""), write(0, "")}, []bool{true, true, true}},
+		{"S12 33 after 34", resource.Fenced("doc"), []any{write(34, ""), write(33, ""), write(35, "")}, []bool{true, false, true}},
+		{"S13 the same token twice", resource.Fenced("doc"), []any{write(34, ""), write(34, "")}, []bool{true, true}},
+		{"strictly greater", resource.Store{Called: "doc", Check: resource.Greater}, []any{write(34, ""), write(34, ""), write(35, "")}, []bool{true, false, true}},
+		{"no token", resource.Fenced("doc"), []any{write(0, "")}, []bool{false}},
+		{"A4 the mark of another", resource.CompareAndSet("doc"), []any{claim, write(0, "a"), write(0, "b"), write(0, "")}, []bool{false, true, false}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answers, w := ask(t, c.store, c.requests...)
+			var got []bool
+			for _, a := range answers {
+				if a, ok := a.(models.Written); ok {
+					got = append(got, a.OK)
+				}
+			}
+			require.Equal(t, c.accepted, got)
+			var recorded []bool
+			for _, e := range w.History().Events {
+				if e.Kind == history.Write {
+					recorded = append(recorded, e.Outcome == history.OK)
+				}
+			}
+			require.Equal(t, c.accepted, recorded)
+		})
+	}
+}
+
+func TestVersionsRiseWithEachWrite(t *testing.T) {
+	t.Parallel()
+	read := models.ReadRequest{Object: "doc"}
+	answers, _ := ask(t, resource.Plain("doc"), read, write(0, "a"), write(0, "b"), read)
+	require.Equal(t, models.Object{}, answers[0])
+	require.Equal(t, models.Object{Value: "b", Version: 2}, answers[3])
+}
+
+func TestMailer(t *testing.T) {
+	t.Parallel()
+	mail := models.EffectRequest{Key: "invoice-1"}
+	answers, w := ask(t, resource.Mailer{Called: "mailer"}, mail, mail)
+	require.Equal(t, []any{models.Written{OK: true}, models.Written{OK: true}}, answers)
+	require.Equal(t, 2, effects(w))
+	answers, w = ask(t, resource.Mailer{Called: "mailer", Idempotent: true}, mail, mail)
+	require.Equal(t, []any{models.Written{OK: true}, models.Written{}}, answers)
+	require.Equal(t, 1, effects(w))
+}
+
+func effects(w *sim.World) int {
+	n := 0
+	for _, e := range w.History().Events {
+		if e.Kind == history.Effect {
+			n++
+		}
+	}
+	return n
+}
+
+func TestOtherRequestsAreNotAccepted(t *testing.T) {
+	t.Parallel()
+	answers, _ := ask(t, resource.Plain("doc"), models.EffectRequest{Key: "x"})
+	require.Equal(t, []any{models.Written{}}, answers)
+	answers, _ = ask(t, resource.Mailer{Called: "mailer"}, write(0, ""))
+	require.Equal(t, []any{models.Written{}}, answers)
+}
+
+func TestCheckNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []resource.Check{resource.Unchecked, resource.AtLeast, resource.Greater, resource.Compare} {
+		text, err := c.MarshalText()
+		require.NoError(t, err)
+		var back resource.Check
+		require.NoError(t, back.UnmarshalText(text))
+		require.Equal(t, c, back)
+	}
+	var c resource.Check
+	require.EqualError(t, c.UnmarshalText([]byte("<")), `no check "<": want one of none, >=, >, cas`)
+}
