@@ -62,6 +62,21 @@ func TestClockCarriesTheFraction(t *testing.T) {
 	require.EqualValues(t, 10, at)
 }
 
+// TestClockBeyondOneWord: products of a duration and a rate that cross 64 bits
+// only with the carry.
+func TestClockBeyondOneWord(t *testing.T) {
+	t.Parallel()
+	var c clock.Clock
+	c.SetRate(0, -10*percent)
+	c.SetRate(1, -10*percent) // carries 0.9 ns
+	const t1, t2 = 20_496_382_305, 20_496_382_304
+	require.EqualValues(t, 18_446_744_074, c.Read(clock.Wall, t1))
+	require.EqualValues(t, 18_446_744_073, c.Read(clock.Wall, t2))
+	at, ok := c.When(clock.Wall, 1, 18_446_744_074)
+	require.True(t, ok)
+	require.EqualValues(t, t1, at)
+}
+
 func TestClockSuspended(t *testing.T) {
 	t.Parallel()
 	var c clock.Clock

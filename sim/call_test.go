@@ -184,9 +184,11 @@ func TestSignal(t *testing.T) {
 		m.SetAlarm(clock.Wall, 3*sec, func() { s.Fire(); s.Fire() })
 		w.Go("c2", func(p *sim.Process) {
 			d.note("c2 %v", p.Wait(&s, 3*sec)) // its patience ends at that very instant
+			p.Sleep(sec)                       // and the signal comes too late to end this
+			d.note("c2 slept")
 		})
 	})
 	require.Equal(t, []string{
-		"1s main false", "3s c2 true", "3s main true", "3s main true", "4s main slept",
+		"1s main false", "3s c2 true", "3s main true", "3s main true", "4s c2 slept", "4s main slept",
 	}, got)
 }

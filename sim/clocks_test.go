@@ -73,6 +73,21 @@ func TestAlarm(t *testing.T) {
 	require.Equal(t, []string{"1s first", "4s in the place of first"}, got)
 }
 
+// TestAlarmTakenBackWhileHeld: it does not ring the one that has its place.
+func TestAlarmTakenBackWhileHeld(t *testing.T) {
+	t.Parallel()
+	got := play(t, sim.Config{}, func(w *sim.World, d *diary) {
+		s := w.Server("db", echo)
+		old := s.After(clock.Wall, sec, func() { d.note("old") })
+		w.At(0, func() { s.Machine().Pause(sim.GC, 5*sec) })
+		w.At(2*sec, func() {
+			old.Cancel()
+			s.After(clock.Wall, 8*sec, func() { d.note("new") })
+		})
+	})
+	require.Equal(t, []string{"10s new"}, got)
+}
+
 // TestAlarmOfAnEarlierRun: whoever still has one cannot take back another's.
 func TestAlarmOfAnEarlierRun(t *testing.T) {
 	t.Parallel()

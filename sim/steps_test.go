@@ -36,8 +36,9 @@ func TestAnchors(t *testing.T) {
 			})
 			_, err := sim.Call[string](p, db, "hi", sec)
 			require.NoError(t, err)
-			p.Now(clock.Wall)
-			p.Now(clock.Wall)
+			for range 4 {
+				p.Now(clock.Wall)
+			}
 			p.Sleep(3 * ms)
 			p.Step("write")
 			d.note("     (c1 writes)")
@@ -145,16 +146,20 @@ func TestKill(t *testing.T) {
 					defer func() {
 						defer func() { unwound = true }()
 						require.Equal(t, c.at, w.Now())
-						require.True(t, m(w).Dead())
+						require.True(t, p.Machine().Dead())
 						events = len(w.History().Events)
 						require.ErrorIs(t, ghost(p, db), sim.ErrReset)
 						require.Len(t, w.History().Events, events)
-						m(w).SetAlarm(clock.Wall, time.Second, func() { t.Error("a dead machine has an alarm") })
+						p.Machine().SetAlarm(clock.Wall, time.Second, func() { t.Error("a dead machine has an alarm") })
 					}()
 					_, err := sim.Call[string](p, db, "hi", sec)
 					require.NoError(t, err)
 					c.body(p)
+					require.Contains(t, []string{"by itself, at the end", "with a recover"}, c.name)
 				}).Machine()
+				for _, step := range []string{"receive", "sleep"} {
+					w.After("c1", step, 1, func() { require.False(t, m.Dead()) })
+				}
 				m.SetAlarm(clock.Wall, 10*time.Second, func() { require.Equal(t, "by the horizon", c.name) })
 				w.Before("c1", "write", 2, func() { t.Error("a dead process takes a step") })
 				c.kill(w)
@@ -167,8 +172,6 @@ func TestKill(t *testing.T) {
 	}
 }
 
-func m(w *sim.World) *sim.Machine { return w.Machine("c1") }
-
 // TestKillClosesCalls: a reply to a dead process goes nowhere, also when the
 // place of its call has been taken.
 func TestKillClosesCalls(t *testing.T) {
@@ -179,7 +182,14 @@ func TestKillClosesCalls(t *testing.T) {
 			_, err := sim.Call[time.Duration](p, db, 5*sec, time.Hour)
 			d.note("c1 %v", err)
 		})
+		w.Go("c3", func(p *sim.Process) { _, _ = p.Await(p.Send(db, time.Hour), time.Hour) })
 		w.At(sec, w.Machine("c1").Kill)
+		w.At(sec, w.Machine("c3").Kill)
+		w.At(9*sec, func() {
+			sent := len(w.History().Events)
+			db.Crash(false) // has nobody to reset
+			require.Len(t, w.History().Events, sent)
+		})
 		w.At(2*sec, func() {
 			w.Go("c2", func(p *sim.Process) {
 				n, err := sim.Call[time.Duration](p, db, 6*sec, time.Hour)

@@ -129,6 +129,11 @@ func TestCrashInAReusedWorld(t *testing.T) {
 		for _, name := range []string{"c1", "c2", "c3"} {
 			w.Go(name, func(p *sim.Process) { _, _ = p.Await(p.Send(mute, nil), sec) })
 		}
+		other := w.Server("other", mute.Handler())
+		w.Go("c4", func(p *sim.Process) {
+			_, err := p.Await(p.Send(other, nil), sec)
+			require.ErrorIs(t, err, sim.ErrTimeout)
+		})
 		w.At(ms, func() { mute.Crash(false) })
 		text, err := trace(w)
 		require.NoError(t, err)
@@ -139,72 +144,49 @@ func TestCrashInAReusedWorld(t *testing.T) {
 	}
 }
 
-// TestFailure: what goes wrong in a process is an error that says where, and the
-// world can be used again.
-func TestFailure(t *testing.T) {
+// TestResetLeavesNothing: whatever was going on when a run ended, the next one in
+// that world is as in a fresh one.
+func TestResetLeavesNothing(t *testing.T) {
 	t.Parallel()
-	w := sim.New()
-	defer w.Close()
-	for _, c := range []struct {
-		name string
-		body func(p *sim.Process)
-		want string
-	}{
-		{"panic", func(*sim.Process) { panic("boom") }, "panicked: boom"},
-		{"nil", func(*sim.Process) { panic(nil) }, "panicked: panic called with nil argument"},
-		{"bug", func(p *sim.Process) { _ = p.World().Machines()[9] }, "index out of range [9]"},
-		{"goexit", func(*sim.Process) { runtime.Goexit() }, "called runtime.Goexit"},
-		{"in a defer", func(p *sim.Process) {
-			defer func() { panic("boom") }()
-			p.Sleep(time.Hour)
-		}, "panicked: boom"},
-		{"goexit in a defer", func(p *sim.Process) {
-			defer runtime.Goexit()
-			p.Sleep(time.Hour)
-		}, "called runtime.Goexit"},
-	} {
-		w.Reset(sim.Config{Seed: 42, Horizon: 2 * sec})
+	simple := func(w *sim.World) string {
+		w.Reset(sim.Config{Latency: sim.Every(ms)})
+		db := w.Server("db", echo)
 		w.Go("c1", func(p *sim.Process) {
-			p.Go("renew", func(p *sim.Process) {
-				p.Sleep(sec)
-				c.body(p)
-			})
-			p.Sleep(time.Hour)
+			p.Machine().Pause(sim.GC, sec)
+			p.Step("write")
+			_, err := sim.Call[string](p, db, "hi", sec)
+			w.Record(history.Event{Kind: history.Step, Who: "c1", Anchor: p.Now(clock.Wall), Value: fmt.Sprint(err)})
 		})
-		err := w.Run()
-		for _, part := range []string{"process c1/renew ", c.want, "s of virtual time", "seed 42"} {
-			require.ErrorContains(t, err, part, c.name)
-		}
-		w.Reset(sim.Config{})
-		woken := false
-		w.Go("c1", func(p *sim.Process) { p.Sleep(sec); woken = true })
-		require.NoError(t, w.Run(), c.name)
-		require.True(t, woken, c.name)
+		w.At(0, func() { db.Machine().Pause(sim.GC, sec) })
+		text, err := trace(w)
+		require.NoError(t, err)
+		require.Empty(t, w.Pending())
+		return text
 	}
-}
-
-// TestOutsideItsBody: a callback that waits in a process's name is a mistake.
-func TestOutsideItsBody(t *testing.T) {
-	t.Parallel()
 	w := sim.New()
 	defer w.Close()
-	w.Reset(sim.Config{})
-	p := w.Go("c1", func(p *sim.Process) { p.Sleep(time.Hour) })
-	p.Machine().SetAlarm(clock.Wall, sec, func() { p.Sleep(sec) })
-	require.PanicsWithValue(t, "sim: a method of process c1 is called outside its own body", func() { _ = w.Run() })
+	want := simple(w)
+	w.Reset(sim.Config{Horizon: sec})
+	c1, db := w.Go("c1", func(p *sim.Process) { p.Step("write"); p.Sleep(time.Hour) }), w.Server("db", echo)
+	w.Go("c2", func(p *sim.Process) {
+		defer w.Record(history.Event{Kind: history.End, Who: "c2"})
+		_, _ = p.Await(p.Send(db, "from another life"), time.Hour)
+	})
+	for _, m := range w.Machines() {
+		w.At(0, func() { m.Pause(sim.Suspend, time.Hour); m.Pause(sim.Thread, time.Hour) })
+		w.At(ms, func() { m.StepClock(time.Hour); m.SetClockRate(clock.MaxRate) })
+		m.SetAlarm(clock.Wall, 2*sec, func() { panic("rung in another life") })
+	}
+	w.Before("c1", "write", 2, c1.Machine().Kill)
+	w.At(2*ms, func() {
+		w.AddRule("lose", func(sim.Message) sim.Ruling { return sim.Lose() })
+	})
+	require.NoError(t, w.Run())
+	for _, e := range w.History().Events {
+		require.Equal(t, history.Send, e.Kind)
+	}
+	require.Equal(t, want, simple(w))
 }
-
-// TestPanicSaysWhere: the stack is that of the process, not of the kernel.
-func TestPanicSaysWhere(t *testing.T) {
-	t.Parallel()
-	w := sim.New()
-	defer w.Close()
-	w.Reset(sim.Config{})
-	w.Go("c1", func(*sim.Process) { explode() })
-	require.ErrorContains(t, w.Run(), "sim_test.explode")
-}
-
-func explode() { panic("boom") }
 
 func TestStopped(t *testing.T) {
 	t.Parallel()
@@ -224,6 +206,11 @@ func TestStopped(t *testing.T) {
 		events int
 	}{
 		{"done", sim.Config{}, sleep(sec), history.Quiet, 3 * sec, 4},
+		{"no timer is left", sim.Config{}, func(p *sim.Process) {
+			var s sim.Signal
+			p.Go("thread", func(p *sim.Process) { p.Sleep(sec); s.Fire() })
+			p.Wait(&s, time.Hour)
+		}, history.Quiet, sec, 4},
 		{"waits for ever", sim.Config{}, func(p *sim.Process) { _, _, _ = p.AwaitAny(nil, -1) }, history.Quiet, 0, 1},
 		{"at the horizon", sim.Config{Horizon: 3 * sec}, sleep(sec), history.Quiet, 3 * sec, 4},
 		{"beyond it", sim.Config{Horizon: 2500 * ms}, sleep(sec), history.Horizon, 2500 * ms, 3},
@@ -274,82 +261,6 @@ func TestBoundIsExact(t *testing.T) {
 		require.Equal(t, history.Bound, w.History().Stopped)
 		w.Close()
 	}
-}
-
-// TestNoLeak: ten thousand runs, in which processes end, are killed, fail, never
-// start, or are cut off, leave no goroutine and no memory behind.
-func TestNoLeak(t *testing.T) {
-	before := runtime.NumGoroutine()
-	for range 10 {
-		w := sim.New()
-		for i := range 1000 {
-			w.Reset(sim.Config{Seed: uint64(i), Horizon: sec, Bound: 50})
-			mute := w.Server("mute", serve(func(*sim.Server, sim.Request) {}))
-			w.Go("ends", func(p *sim.Process) { p.Sleep(ms) })
-			w.Go("cut off", func(p *sim.Process) { p.Sleep(time.Hour) })
-			w.Go("waits", func(p *sim.Process) { _, _ = p.Await(p.Send(mute, nil), -1) })
-			w.Go("killed", func(p *sim.Process) {
-				defer p.Sleep(sec)
-				p.Go("thread", func(p *sim.Process) { p.Wait(&sim.Signal{}, time.Hour) })
-				p.Sleep(time.Hour)
-			})
-			w.At(2*ms, w.Machine("killed").Kill)
-			w.At(3*ms, func() { w.Machine("cut off").Pause(sim.Pause(i%4), time.Hour) })
-			w.At(sec, func() { w.Go("never starts", func(*sim.Process) {}).Machine().Kill() })
-			switch i % 10 {
-			case 0:
-				w.Go("panics", func(p *sim.Process) { p.Sleep(4 * ms); panic("boom") })
-			case 1:
-				w.Go("exits", func(p *sim.Process) { p.Sleep(4 * ms); runtime.Goexit() })
-			case 2:
-				continue // not run at all
-			}
-			require.Equal(t, i%10 < 2, w.Run() != nil)
-		}
-		w.Close()
-	}
-	// A goroutine that has been given up may still be on its way out.
-	for range 1000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched()
-	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
-}
-
-// TestResetKeepsItsMemory: after the first few runs, a run costs four allocations
-// for each process that the test itself makes (closures), and none of the world's.
-func TestResetKeepsItsMemory(t *testing.T) {
-	w := sim.New()
-	defer w.Close()
-	var db *sim.Server
-	table := []time.Duration{ms, 2 * ms}
-	client := func(p *sim.Process) {
-		for range 10 {
-			if _, err := p.Await(p.Send(db, nil), 3*ms); err != nil {
-				p.Sleep(time.Duration(p.Rand().IntN(10)) * ms)
-			}
-		}
-		p.Sleep(time.Hour)
-	}
-	nobody := serve(func(_ *sim.Server, r sim.Request) { r.Reply(nil) })
-	seed := uint64(0)
-	run := func() {
-		seed++
-		w.Reset(sim.Config{Seed: seed, Horizon: sec, Latency: sim.Latency{Default: table}})
-		db = w.Server("db", nobody)
-		for _, name := range []string{"c1", "c2", "c3"} {
-			w.Go(name, client)
-		}
-		if err := w.Run(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 100 {
-		run()
-	}
-	require.LessOrEqual(t, testing.AllocsPerRun(1000, run), 1.0) // the handler's interface
 }
 
 func TestKeep(t *testing.T) {
