@@ -116,8 +116,12 @@ func (c *Clock) When(k Kind, now, reading time.Duration) (time.Duration, bool) {
 	return at, at >= now && at < math.MaxInt64
 }
 
-// SetRate makes every kind run at rate from true instant now on.
+// SetRate makes every kind run at rate, from MinRate to MaxRate, from true instant
+// now on.
 func (c *Clock) SetRate(now time.Duration, rate Rate) {
+	if rate < MinRate || rate > MaxRate {
+		panic(fmt.Sprintf("clock: rate %d: want %d to %d", rate, MinRate, MaxRate))
+	}
 	c.base, c.carry = c.count(now)
 	c.since, c.rate = now, rate
 }

@@ -120,7 +120,8 @@ func (t *Timeline[E]) giveBack() {
 }
 
 // Advance moves true time to at without an event. It reports false, and does
-// nothing, when an event is scheduled at or before at.
+// nothing, when an event is scheduled at or before at, which must not lie in the
+// past.
 func (t *Timeline[E]) Advance(at time.Duration) bool {
 	for {
 		i := t.earliest()

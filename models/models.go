@@ -52,7 +52,9 @@ type Inspector interface {
 	Holder(p *sim.Process, key string) (string, error)
 }
 
-// The definite refusals. Every other error of a Lock means "unknown".
+// The definite refusals. An error with sim.ErrRefused in its chain is definite
+// too: no connection, so nothing was done. Every other error of a Lock means
+// "unknown".
 var (
 	ErrHeld    = errors.New("the lock is held")
 	ErrNotHeld = errors.New("the caller does not hold the lock")

@@ -23,6 +23,7 @@ type Machine struct {
 
 	frozen int     // pauses of the whole machine that are on
 	asleep int     // those of them that suspend it
+	lives  int32   // crashes so far: a pause ends with the process that it paused
 	due    []event // what came while it was frozen
 	alarms []alarm
 	links  []*link // to each machine, by its id
@@ -42,13 +43,13 @@ func (m *Machine) Read(k clock.Kind) time.Duration {
 // StepClock moves the wall clock by d.
 func (m *Machine) StepClock(d time.Duration) {
 	m.clock.Step(d)
-	m.retime()
+	m.retime(clock.Wall) // the last of the kinds: the others did not change
 }
 
 // SetClockRate lets all clocks of the machine run at rate from now on.
 func (m *Machine) SetClockRate(rate clock.Rate) {
 	m.clock.SetRate(m.w.timeline.Now(), rate)
-	m.retime()
+	m.retime(clock.Monotonic)
 }
 
 // Pause is a way in which a machine, or a thread, stops for a while.
@@ -94,7 +95,7 @@ func (k *Pause) UnmarshalText(text []byte) error {
 // when the last of them is over.
 func (m *Machine) Pause(k Pause, d time.Duration) {
 	w := m.w
-	e := event{kind: evThaw, to: m, gen: uint32(k)}
+	e := event{kind: evThaw, to: m, gen: uint32(k), era: m.lives}
 	switch k {
 	case Thread:
 		if len(m.threads) == 0 {
@@ -105,7 +106,7 @@ func (m *Machine) Pause(k Pause, d time.Duration) {
 	case Suspend:
 		m.asleep++
 		m.clock.Suspend(w.timeline.Now())
-		m.retime()
+		m.retime(clock.Monotonic)
 		m.frozen++
 	default:
 		m.frozen++
@@ -124,13 +125,16 @@ func (m *Machine) thaw(e *event) {
 		}
 		return
 	}
+	if e.era != m.lives {
+		return
+	}
 	m.frozen--
 	kind := Pause(e.gen)
 	if kind == Suspend {
 		m.asleep--
 		if m.asleep == 0 {
 			m.clock.Resume(m.w.timeline.Now())
-			m.retime()
+			m.retime(clock.Monotonic)
 		}
 	}
 	if m.frozen > 0 {
@@ -211,16 +215,27 @@ func (m *Machine) dropTimers() {
 	m.due = m.due[:0]
 }
 
-// retime sets all timers of the machine anew, after its clocks have changed.
-func (m *Machine) retime() {
+// crash drops what the machine's process had in memory, and any pause of it.
+func (m *Machine) crash() {
+	m.dropTimers()
+	m.lives++
+	if m.asleep > 0 {
+		m.clock.Resume(m.w.timeline.Now())
+	}
+	m.frozen, m.asleep = 0, 0
+}
+
+// retime sets the timers of the machine on the clocks from k on anew, after those
+// have changed.
+func (m *Machine) retime(k clock.Kind) {
 	for _, p := range m.threads {
-		if p.timed && (p.timer == clock.Timer{} || m.w.timeline.Cancel(p.timer)) {
+		if p.timed && p.wakeBy >= k && (p.timer == clock.Timer{} || m.w.timeline.Cancel(p.timer)) {
 			p.schedule()
 		}
 	}
 	for i := range m.alarms {
 		a := &m.alarms[i]
-		if a.live && (a.timer == clock.Timer{} || m.w.timeline.Cancel(a.timer)) {
+		if a.live && a.by >= k && (a.timer == clock.Timer{} || m.w.timeline.Cancel(a.timer)) {
 			m.schedule(uint32(i))
 		}
 	}
@@ -305,7 +320,7 @@ func (m *Machine) reset(w *World, name string) {
 	m.clock = clock.Clock{}
 	m.spare = append(m.spare, m.threads...)
 	m.threads = m.threads[:0]
-	m.frozen, m.asleep = 0, 0
+	m.frozen, m.asleep, m.lives = 0, 0, 0
 	m.due = m.due[:0]
 	for i := range m.alarms { // generations go on: an Alarm from before names nothing
 		m.alarms[i].live, m.alarms[i].f = false, nil

@@ -160,9 +160,7 @@ func (w *World) transmitAfter(from *Machine, e event, extra time.Duration) {
 		record.Value = n.Label()
 	}
 	e.left = int32(w.Record(record))
-	if e.to.server != nil {
-		e.era = e.to.server.crashes
-	}
+	e.era = e.to.lives
 	if verdict.kind == drop {
 		record.Kind, record.Why, record.Until = history.Drop, why, 0
 		w.Record(record)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksim/clock"
+	"locksim/history"
 )
 
 // Process is one thread of a client. Its methods may be called only by its own
@@ -82,10 +83,27 @@ func (p *Process) World() *World { return p.w }
 // Machine is what p runs on.
 func (p *Process) Machine() *Machine { return p.m }
 
-// Now reads clock k of p's machine. It is a step, "now".
+// Now reads clock k of p's machine. It is a step, "now". It takes no time, but it
+// counts as an event, so that a loop that waits for a clock to go on ends at the
+// bound.
 func (p *Process) Now(k clock.Kind) time.Duration {
-	p.Step("now")
-	return p.m.clock.Read(k, p.w.timeline.Now())
+	if !p.gone() {
+		p.Step("now")
+		if p.w.events++; p.w.events >= p.w.config.Bound {
+			p.park(nil)
+		}
+	}
+	return p.m.Read(k)
+}
+
+// Record adds e to the history with p's name as Who. A dead process records
+// nothing.
+func (p *Process) Record(e history.Event) int {
+	if p.dead {
+		return 0
+	}
+	e.Who = p.m.name
+	return p.w.Record(e)
 }
 
 // Rand is p's own stream of choices. It depends on the seed and on the names of
@@ -186,7 +204,7 @@ func (s *Signal) Fire() {
 // before.
 func (p *Process) ahead(at time.Duration) bool {
 	w := p.w
-	if w.thawing || p.m.frozen > 0 || p.stalled > 0 || w.events+1 >= w.config.Bound || at > w.config.Horizon {
+	if w.thawing || w.events+1 >= w.config.Bound || at > w.config.Horizon {
 		return false
 	}
 	if !w.timeline.Advance(at) {

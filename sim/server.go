@@ -24,9 +24,6 @@ type Server struct {
 	local  bool
 	down   bool
 	silent bool // down, and nothing answers for it
-	// crashes counts them. A request that was under way during one is lost with
-	// its connection, even when the server is back by the time it would arrive.
-	crashes int32
 }
 
 // Server puts up a server called name.
@@ -83,15 +80,16 @@ type Request struct {
 	s    *Server
 	from *Machine
 	call Ticket
+	era  int32
 }
 
 // From is the name of the process that sent the request.
 func (r Request) From() string { return r.from.name }
 
-// Reply answers the request. A server that is down answers nothing, and whoever
-// has stopped waiting hears nothing.
+// Reply answers the request. A server that has crashed since it came answers
+// nothing, and whoever has stopped waiting hears nothing.
 func (r Request) Reply(body any) {
-	if r.s.down || r.call == (Ticket{}) {
+	if r.s.down || r.era != r.s.m.lives || r.call == (Ticket{}) {
 		return
 	}
 	r.s.m.w.transmit(r.s.m, event{kind: evReply, to: r.from, call: r.call, body: body})
@@ -120,7 +118,9 @@ func (m *Machine) request(e *event) {
 		m.w.transmit(m, event{kind: evReply, to: e.from, call: e.call, body: failure{err}})
 		return
 	}
-	if e.era != s.crashes {
+	// A request that was under way during a crash is lost with its connection, even
+	// when the server is back by now.
+	if e.era != m.lives {
 		return
 	}
 	if m.frozen > 0 {
@@ -130,7 +130,7 @@ func (m *Machine) request(e *event) {
 	if c != nil {
 		c.begun = true
 	}
-	s.handler.Serve(s, Request{e.body, s, e.from, e.call})
+	s.handler.Serve(s, Request{e.body, s, e.from, e.call, e.era})
 }
 
 // Crash stops the server. With silent, nothing answers in its place, as after a
@@ -138,8 +138,7 @@ func (m *Machine) request(e *event) {
 // new ones, as when only the process was killed.
 func (s *Server) Crash(silent bool) {
 	s.down, s.silent = true, silent
-	s.crashes++
-	s.m.dropTimers()
+	s.m.crash()
 	if silent {
 		return
 	}

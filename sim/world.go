@@ -96,7 +96,8 @@ func (w *World) Now() time.Duration { return w.timeline.Now() }
 // Seed is the run's seed.
 func (w *World) Seed() uint64 { return w.config.Seed }
 
-// Events is how many events the run has taken so far.
+// Events is how many events the run has taken so far, readings of a clock
+// included.
 func (w *World) Events() int { return w.events }
 
 // History is what has happened so far. The next Reset empties it.
@@ -163,7 +164,7 @@ type event struct {
 	kind eventKind
 	gen  uint32 // evWake: the wait that it ends
 	left int32  // evReply: the position of its sending
-	era  int32  // evRequest: how often the server had crashed when it was sent
+	era  int32  // evRequest, evThaw: how often machine to had crashed by then
 	call Ticket // evRequest, evReply: the call; evAlarm: the alarm
 	p    *Process
 	to   *Machine

@@ -32,7 +32,10 @@ func (c *client) run(p *sim.Process) {
 	for i := 0; i < len(c.script); {
 		i = c.step(p, i)
 	}
-	c.recorder.w.Record(history.Event{Kind: history.End, Who: p.Name()})
+	for _, h := range c.held { // it goes without releasing them
+		c.recorder.doubt(p, h, history.DoubtAbort)
+	}
+	p.Record(history.Event{Kind: history.End})
 }
 
 // step does line i and returns the line that comes next.
@@ -44,7 +47,7 @@ func (c *client) step(p *sim.Process, i int) int {
 	if l.Verb != "acquire" { // whose attempts are steps each
 		p.Step(l.Verb)
 	}
-	c.recorder.w.Record(history.Event{Kind: history.Step, Who: p.Name(), Value: l.Verb})
+	p.Record(history.Event{Kind: history.Step, Value: l.Verb})
 	switch l.Verb {
 	case "until":
 		p.SleepUntil(clock.Monotonic, l.For)

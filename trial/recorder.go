@@ -43,12 +43,12 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	if e.Outcome == history.OK {
 		promise(&e, call.at, g, 0)
 	}
-	r.w.Record(e)
+	p.Record(e)
 	if e.Outcome != history.OK {
 		return nil
 	}
 	h := &holding{key: key, id: call.event.Grant, grant: g, until: e.Until, believing: true}
-	r.w.Record(history.Event{Kind: history.Believe, Who: p.Name(), Lock: key, Grant: h.id})
+	p.Record(history.Event{Kind: history.Believe, Lock: key, Grant: h.id})
 	r.watch(p, h)
 	return h
 }
@@ -72,7 +72,7 @@ func (r *recorder) doubt(p *sim.Process, h *holding, why string) {
 	}
 	h.believing = false
 	h.alarm.Cancel()
-	r.w.Record(history.Event{Kind: history.Doubt, Who: p.Name(), Lock: h.key, Grant: h.id, Why: why})
+	p.Record(history.Event{Kind: history.Doubt, Lock: h.key, Grant: h.id, Why: why})
 }
 
 // release ends the belief in h and gives the lock back.
@@ -80,7 +80,7 @@ func (r *recorder) release(p *sim.Process, h *holding) {
 	r.doubt(p, h, history.DoubtRelease)
 	call := r.call(p, history.Release, h.key, h.id)
 	err := r.lock.Release(p, h.key, h.grant)
-	r.w.Record(r.outcome(p, call, err))
+	p.Record(r.outcome(p, call, err))
 }
 
 // extend asks for a new term for h. A client that is told that it does not hold
@@ -93,7 +93,7 @@ func (r *recorder) extend(p *sim.Process, h *holding) {
 		promise(&e, call.at, g, h.until)
 		h.grant, h.until = g, e.Until
 	}
-	r.w.Record(e)
+	p.Record(e)
 	switch {
 	case e.Outcome == history.OK && h.believing:
 		r.watch(p, h)
@@ -112,7 +112,7 @@ func (r *recorder) look(p *sim.Process, key string) {
 	if e.Grant = r.owner(key, value); e.Grant == 0 && value != "" {
 		e.Outcome = history.Unknown // it names a grant that nobody has been told of yet
 	}
-	r.w.Record(e)
+	p.Record(e)
 }
 
 // owner is the number of the grant that goes by value, 0 for none.
@@ -139,8 +139,8 @@ type calling struct {
 
 func (r *recorder) call(p *sim.Process, verb history.Verb, key string, grant int32) calling {
 	r.ops++
-	e := history.Event{Kind: history.Call, Verb: verb, Op: r.ops, Grant: grant, Who: p.Name(), Lock: key}
-	return calling{e, r.w.Now(), r.w.Record(e)}
+	e := history.Event{Kind: history.Call, Verb: verb, Op: r.ops, Grant: grant, Lock: key}
+	return calling{e, r.w.Now(), p.Record(e)}
 }
 
 // outcome is the return of an operation, as the contract of models.Lock reads an
@@ -151,7 +151,8 @@ func (r *recorder) outcome(p *sim.Process, c calling, err error) history.Event {
 	switch {
 	case err == nil:
 		e.Outcome = history.OK
-	case errors.Is(err, models.ErrHeld):
+	case errors.Is(err, models.ErrHeld), errors.Is(err, sim.ErrRefused):
+		// A connection that was refused carried nothing: the operation never was.
 		e.Outcome = history.Refused
 	case errors.Is(err, models.ErrNotHeld):
 		e.Outcome = history.NotHeld

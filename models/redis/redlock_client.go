@@ -84,7 +84,8 @@ func (l *redlock) judge(what string, p *sim.Process, r *round) error {
 	case r.denied > nodes-l.Quorum:
 		return models.ErrNotHeld
 	}
-	return fmt.Errorf("%s confirmed by %d of %d nodes; %s: %w", what, len(r.votes), nodes, r.silent, r.err)
+	// What one node answered is not what the lock answers: no %w.
+	return fmt.Errorf("%s confirmed by %d of %d nodes; %s: %v", what, len(r.votes), nodes, r.silent, r.err)
 }
 
 // nodes is p's list of nodes.
