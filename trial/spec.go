@@ -88,9 +88,12 @@ func (s *Spec) validate() error {
 	return s.validateLatency()
 }
 
+// reserved are the characters that mean something in a schedule or a script.
+const reserved = " .,;#|>/:"
+
 func checkName(what, name string) error {
-	if name == "" || strings.ContainsAny(name, " .,;#|>/:") {
-		return fmt.Errorf("cast: %s %q: want a name without space or any of .,;#|>/:", what, name)
+	if name == "" || strings.ContainsAny(name, reserved) {
+		return fmt.Errorf("cast: %s %q: want a name without any of %q", what, name, reserved)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestBadSpecs(t *testing.T) {
 		{"no resource", trial.Spec{System: ideal(), Cast: cast(client("c1", "write doc"))}, `client c1, step 1, "write doc": no resource "doc": want one in the cast, which has none`},
 		{"twice", trial.Spec{System: ideal(), Cast: cast(client("c1", "acquire"), client("c1", "acquire"))}, `cast: client "c1": there is another machine of that name`},
 		{"a server's name", trial.Spec{System: redis.SetNX{}, Cast: cast(client("r1", "acquire"))}, `cast: client "r1": there is another machine of that name`},
-		{"bad name", trial.Spec{System: ideal(), Cast: cast(client("c 1", "acquire"))}, `cast: client "c 1": want a name`},
+		{"bad name", trial.Spec{System: ideal(), Cast: cast(client("c 1", "acquire"))}, `cast: client "c 1": want a name without any of " .,;#|>/:"`},
 		{"horizon", trial.Spec{System: ideal(), Cast: writers, Horizon: -1}, "horizon -1ns, bound 0: want 0 or more"},
 		{"latency", trial.Spec{System: ideal(), Cast: writers, Latency: sim.Every(-1)}, "latency -1ns: want 0 or more"},
 		{"link", trial.Spec{System: ideal(), Cast: writers, Latency: sim.Latency{Links: map[string][]time.Duration{"c1": {1}}}}, `latency of link "c1": want a name such as c1>r3`},

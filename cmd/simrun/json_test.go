@@ -1,0 +1,174 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/scenarios"
+)
+
+// run is the JSON object of a run.
+type run struct {
+	Scenario   string            `json:"scenario"`
+	Seed       uint64            `json:"seed"`
+	Claims     []string          `json:"claims"`
+	Parameters map[string]string `json:"parameters"`
+	Verdicts   struct {
+		Promise struct {
+			Status   string `json:"status"`
+			Breaches []struct {
+				Kind  string  `json:"kind"`
+				Lock  string  `json:"lock"`
+				Who   string  `json:"who"`
+				Early float64 `json:"early_ms"`
+				At    float64 `json:"at_ms"`
+				Cause string  `json:"cause"`
+				Blame string  `json:"blame"`
+			} `json:"breaches"`
+		} `json:"promise"`
+		Belief struct {
+			Status  string `json:"status"`
+			Windows []struct {
+				Lock    string   `json:"lock"`
+				Holders []string `json:"holders"`
+				From    float64  `json:"from_ms"`
+				To      float64  `json:"to_ms"`
+				Length  float64  `json:"ms"`
+				Cause   string   `json:"cause"`
+				Blame   string   `json:"blame"`
+				Who     string   `json:"who"`
+			} `json:"windows"`
+			Total float64 `json:"total_ms"`
+		} `json:"belief"`
+		Damage struct {
+			Status string `json:"status"`
+			Events []struct {
+				Kind   string  `json:"kind"`
+				Class  string  `json:"class"`
+				Client string  `json:"client"`
+				At     float64 `json:"at_ms"`
+				Cause  string  `json:"cause"`
+				Blame  string  `json:"blame"`
+				Who    string  `json:"who"`
+			} `json:"events"`
+		} `json:"damage"`
+		Progress struct {
+			Status  string  `json:"status"`
+			Longest float64 `json:"longest_wait_ms"`
+			Cause   string  `json:"cause"`
+		} `json:"progress"`
+	} `json:"verdicts"`
+	Expected *struct {
+		Promise  string   `json:"promise"`
+		Breaches []string `json:"breaches"`
+		Belief   string   `json:"belief"`
+		Overlap  float64  `json:"overlap_ms"`
+		Damage   []string `json:"damage"`
+		Progress string   `json:"progress"`
+		Because  string   `json:"because"`
+	} `json:"expected"`
+	AsExpected *bool   `json:"as_expected"`
+	Events     int     `json:"events"`
+	Virtual    float64 `json:"virtual_ms"`
+	Trace      string  `json:"trace_sha256"`
+}
+
+func TestJSON(t *testing.T) {
+	got := call(t, "--scenario", "redlock-restart", "--format", "json")
+	require.Equal(t, 0, got.code)
+	require.Empty(t, got.err)
+	require.Equal(t, 1, strings.Count(got.out, "\n"))
+	r := decode[run](t, got.out)[0]
+	require.Equal(t, "redlock-restart", r.Scenario)
+	require.Equal(t, []string{"S33", "K11", "H3"}, r.Claims)
+	require.Equal(t, "power-loss", r.Parameters["crash"])
+	require.Equal(t, "broken", r.Verdicts.Promise.Status)
+	require.Equal(t, "double-grant", r.Verdicts.Promise.Breaches[0].Kind)
+	require.Equal(t, "service", r.Verdicts.Promise.Breaches[0].Blame)
+	require.Equal(t, "overlapping", r.Verdicts.Belief.Status)
+	require.Equal(t, 7888.0, r.Verdicts.Belief.Total)
+	w := r.Verdicts.Belief.Windows[0]
+	require.Equal(t, []string{"c1", "c2"}, w.Holders)
+	require.Equal(t, []float64{2010, 9898, 7888}, []float64{w.From, w.To, w.Length})
+	require.Equal(t, "stale-write", r.Verdicts.Damage.Events[0].Kind)
+	require.Equal(t, "ok", r.Verdicts.Progress.Status)
+	require.Equal(t, 7888.0, r.Expected.Overlap)
+	require.True(t, *r.AsExpected)
+	require.Len(t, r.Trace, 64)
+}
+
+func TestJSONFollowsTheParameters(t *testing.T) {
+	got := call(t, "--scenario", "gc-pause", "--set", "pause=9.5s", "--format", "json")
+	r := decode[run](t, got.out)[0]
+	require.Equal(t, 500.0, r.Verdicts.Belief.Total)
+	require.Equal(t, 500.0, r.Expected.Overlap)
+	require.Contains(t, got.out, `"parameters":{"ttl":"10s","pause":"9.5s","kind":"gc","fencing":"off"}`)
+
+	got = call(t, "--scenario", "gc-pause", "--set", "pause=9500.25ms", "--format", "json")
+	require.Contains(t, got.out, `"total_ms":500.25`)
+}
+
+func TestJSONWithoutExpectation(t *testing.T) {
+	path := file(t, "nothing.txt", "# nothing goes wrong\n")
+	got := call(t, "--scenario", "gc-pause", "--schedule", path, "--format", "json")
+	require.Equal(t, 0, got.code)
+	require.Contains(t, got.out, `"expected":null,"as_expected":null`)
+}
+
+// TestTheCommandMakesTheRunAgain takes the last line of a report, as a shell reads
+// it, and holds the run that it makes to the trace of the first.
+func TestTheCommandMakesTheRunAgain(t *testing.T) {
+	path := file(t, "it's a schedule.txt", "at 1.5s  pause c1 gc 3s\n")
+	for _, args := range [][]string{
+		{"--scenario", "gc-pause-redis", "--set", "every=7ms", "--seed", "12"},
+		{"--scenario", "gc-pause", "--set", "fencing=on", "--schedule", path},
+	} {
+		lines := strings.Split(strings.TrimSpace(call(t, args...).out), "\n")
+		words := split(strings.TrimPrefix(lines[len(lines)-1], "again"))
+		require.Equal(t, "simrun", words[0])
+		first := decode[run](t, call(t, append(args, "--format", "json")...).out)
+		again := decode[run](t, call(t, append(words[1:], "--format", "json")...).out)
+		require.Equal(t, first[0].Trace, again[0].Trace)
+	}
+}
+
+// split makes words of a command line as a POSIX shell does with single quotes and
+// backslashes.
+func split(line string) []string {
+	var words []string
+	word, in, quoted := "", false, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'':
+			quoted, in = !quoted, true
+		case c == ' ' && !quoted:
+			if in {
+				words = append(words, word)
+			}
+			word, in = "", false
+		default:
+			if c == '\\' && !quoted {
+				i++
+			}
+			word, in = word+string(line[i]), true
+		}
+	}
+	if in {
+		words = append(words, word)
+	}
+	return words
+}
+
+func TestEveryScenarioIsAsExpected(t *testing.T) {
+	for _, s := range scenarios.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			got := call(t, "--scenario", s.Name, "--runs", "3")
+			require.Equal(t, 0, got.code, got.out)
+			require.Contains(t, got.out, "3 runs: 3 as expected")
+			require.Contains(t, got.out, "\ncontrol ")
+		})
+	}
+}

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"locksim/faults"
+	"locksim/history"
+	"locksim/report"
+	"locksim/scenarios"
+	"locksim/trial"
+)
+
+// batch is one call of simrun with a scenario: one run or many.
+type batch struct {
+	*app
+	*options
+	scenario *scenarios.Scenario
+	spec     trial.Spec
+	expected *scenarios.Expectation
+
+	lab   lab
+	tally report.Tally
+	// page is the report of the run that will be shown: the first that is not as
+	// expected, or the first. bad: it is not.
+	page bytes.Buffer
+	bad  bool
+	// failures counts the runs in which the simulator failed; failure is about the
+	// first.
+	failures int
+	failure  error
+}
+
+// run is simrun --scenario.
+func (a *app) run(ctx context.Context, o *options) error {
+	b := &batch{app: a, options: o}
+	defer b.lab.close()
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	done, err := b.all(ctx)
+	if err == nil {
+		err = b.summary()
+	}
+	switch {
+	case err != nil:
+		return err
+	case done < o.runs:
+		return &exit{exitInterrupted, fmt.Sprintf("interrupted after %d of %d runs", done, o.runs)}
+	}
+	return b.outcome()
+}
+
+// prepare finds out what is to be run.
+func (b *batch) prepare() error {
+	var err error
+	if b.scenario, err = b.find(b.options.scenario); err != nil {
+		return err
+	}
+	if b.runs < 1 {
+		return usage("--runs %d: want a whole number, 1 or more", b.runs)
+	}
+	if b.seed > math.MaxUint64-uint64(b.runs-1) {
+		return usage("--seed %d --runs %d: the last seed would be greater than %d", b.seed, b.runs, uint64(math.MaxUint64))
+	}
+	for _, setting := range b.set {
+		key, value, ok := strings.Cut(setting, "=")
+		if !ok {
+			return usage("--set %s: want KEY=VALUE, with a KEY such as %s", setting, keys(b.scenario))
+		}
+		if err := b.scenario.Set(key, value); err != nil {
+			return usage("--set %v", err)
+		}
+	}
+	b.spec = b.scenario.Spec()
+	if b.schedule != "" {
+		b.spec.Schedule, err = b.readSchedule()
+		return err
+	}
+	if b.scenario.Expect != nil {
+		e := b.scenario.Expect()
+		b.expected = &e
+	}
+	return nil
+}
+
+// keys lists the parameters of s.
+func keys(s *scenarios.Scenario) string {
+	var names []string
+	for _, q := range s.Params {
+		names = append(names, q.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// readSchedule reads the schedule that takes the place of the scenario's own.
+func (b *batch) readSchedule() (faults.Schedule, error) {
+	var content []byte
+	var err error
+	if b.schedule == "-" {
+		content, err = io.ReadAll(b.in)
+	} else {
+		content, err = os.ReadFile(b.schedule)
+	}
+	if err != nil {
+		return nil, usage("--schedule: %v", err)
+	}
+	schedule, err := faults.Parse(string(content))
+	if err != nil {
+		return nil, usage("%s: %v", b.source(), err)
+	}
+	return schedule, nil
+}
+
+// source is how the schedule's file is called in an error.
+func (b *batch) source() string {
+	if b.schedule == "-" {
+		return "standard input"
+	}
+	return b.schedule
+}
+
+// all does all runs, or those that come before the context is done, and returns
+// how many that were.
+func (b *batch) all(ctx context.Context) (done int, err error) {
+	bar := newBar(b.err, b.runs)
+	defer bar.clear()
+	for done = range b.runs {
+		if ctx.Err() != nil {
+			return done, nil
+		}
+		if err := b.one(b.seed + uint64(done)); err != nil {
+			return done, err
+		}
+		bar.show(done + 1)
+	}
+	return b.runs, nil
+}
+
+// one does the run with a seed.
+func (b *batch) one(seed uint64) error {
+	b.spec.Seed = seed
+	result, err := b.lab.run(&b.spec)
+	switch {
+	case errors.Is(err, trial.ErrSpec):
+		return b.refused(err)
+	case err != nil:
+		if b.failures++; b.failures == 1 {
+			b.failure = fmt.Errorf("%s with seed %d: %w", b.scenario.Name, seed, err)
+		}
+		return nil
+	}
+	if b.trace != "" && seed == b.seed {
+		if err := writeTrace(b.trace, result.History); err != nil {
+			return usage("--trace: %v", err)
+		}
+	}
+	r := &report.Run{Scenario: b.scenario, Seed: seed, Result: &result, Expected: b.expected, Schedule: b.schedule}
+	b.tally.Add(r)
+	if b.format == json {
+		return wrote(report.JSON(b.out, r))
+	}
+	return b.keep(r)
+}
+
+// refused is the error about a spec that cannot be run.
+func (b *batch) refused(err error) error {
+	what := strings.TrimPrefix(err.Error(), trial.ErrSpec.Error()+": ")
+	if b.schedule != "" {
+		return usage("%s: %s", b.source(), what)
+	}
+	return usage("%s: %s", b.scenario.Name, what)
+}
+
+// keep writes the page on r, if it is to be shown.
+func (b *batch) keep(r *report.Run) error {
+	bad := r.Judgement() == report.NotAsExpected
+	if b.bad || b.page.Len() > 0 && !bad {
+		return nil
+	}
+	if b.schedule == "" {
+		var err error
+		if r.Control, err = b.control(r.Seed); err != nil {
+			return err
+		}
+	}
+	b.bad = bad
+	b.page.Reset()
+	return report.Text(&b.page, r, b.layout())
+}
+
+// control runs the scenario's control; nil where it has none.
+func (b *batch) control(seed uint64) (*report.Control, error) {
+	if b.scenario.Control == nil {
+		return nil, nil
+	}
+	c, err := b.scenario.MakeControl()
+	if err != nil {
+		return &report.Control{Name: b.scenario.Control().Name, Err: err}, nil
+	}
+	shown := &report.Control{Name: c.Name, Settings: c.Settings()}
+	spec := c.Spec()
+	spec.Seed = seed
+	var own lab // the history of the run beside it must stand
+	defer own.close()
+	result, err := own.run(&spec)
+	switch {
+	case errors.Is(err, trial.ErrSpec):
+		shown.Err = err
+		return shown, nil
+	case err != nil:
+		return nil, failed("the simulator failed: control %s with seed %d: %v", c.Name, seed, err)
+	}
+	shown.Verdicts = result.Verdicts
+	return shown, nil
+}
+
+// summary writes the page, and with more than one run how they all came out.
+func (b *batch) summary() error {
+	if b.format == json || b.tally.Runs() == 0 {
+		return nil
+	}
+	if b.runs > 1 {
+		b.page.WriteByte('\n')
+		if err := b.tally.Text(&b.page, b.layout()); err != nil {
+			return err
+		}
+	}
+	_, err := b.out.Write(b.page.Bytes())
+	return wrote(err)
+}
+
+// outcome is the exit code of the runs: what is worst comes first.
+func (b *batch) outcome() error {
+	switch {
+	case b.failures > 1:
+		return failed("the simulator failed in %d of %d runs, first: %v", b.failures, b.runs, b.failure)
+	case b.failures == 1:
+		return failed("the simulator failed: %v", b.failure)
+	case b.tally.Count(report.NotAsExpected) > 0:
+		return &exit{code: exitUnexpected}
+	case b.tally.Count(report.Undecided) > 0:
+		return &exit{code: exitUndecided}
+	}
+	return nil
+}
+
+// writeTrace writes h to a file.
+func writeTrace(name string, h *history.History) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(history.Encode(f, h), f.Close())
+}

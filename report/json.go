@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"locksim/check"
+	"locksim/scenarios"
+)
+
+// object is a run as JSON. Its fields stand in the order in which they are
+// written.
+type object struct {
+	Scenario   string         `json:"scenario"`
+	Seed       uint64         `json:"seed"`
+	Claims     []string       `json:"claims"`
+	Parameters parameters     `json:"parameters"`
+	Verdicts   check.Verdicts `json:"verdicts"`
+	Expected   *expectation   `json:"expected"`
+	AsExpected *bool          `json:"as_expected"`
+	Events     int            `json:"events"`
+	Virtual    check.Millis   `json:"virtual_ms"`
+	Trace      string         `json:"trace_sha256"`
+}
+
+type expectation struct {
+	Promise  check.Status `json:"promise"`
+	Breaches []string     `json:"breaches"`
+	Belief   check.Status `json:"belief"`
+	Overlap  check.Millis `json:"overlap_ms"`
+	Damage   []string     `json:"damage"`
+	Progress check.Status `json:"progress"`
+	Because  string       `json:"because"`
+}
+
+// JSON writes a run as one object on a line of its own, in one Write. Lists are
+// never null; expected is null where nothing can be expected, as_expected also
+// where a verdict is unknown.
+func JSON(w io.Writer, r *Run) error {
+	o := object{
+		Scenario:   r.Scenario.Name,
+		Seed:       r.Seed,
+		Claims:     list(r.Scenario.Claims),
+		Parameters: r.Scenario.Params,
+		Verdicts:   r.Result.Verdicts,
+		Events:     r.Result.Events,
+		Virtual:    check.Millis(r.Result.Virtual),
+		Trace:      r.Result.TraceSHA256(),
+	}
+	if e := r.Expected; e != nil {
+		o.Expected = &expectation{
+			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), e.Progress, e.Because,
+		}
+	}
+	if j := r.Judgement(); j == AsExpected || j == NotAsExpected {
+		yes := j == AsExpected
+		o.AsExpected = &yes
+	}
+	return writeLine(w, o)
+}
+
+// parameters marshal as an object of their canonical texts, in their own order.
+type parameters []scenarios.Param
+
+// MarshalJSON implements json.Marshaler.
+func (ps parameters) MarshalJSON() ([]byte, error) {
+	fields := make([]string, len(ps))
+	for i := range ps {
+		name, _ := json.Marshal(ps[i].Name) // a string always marshals
+		value, _ := json.Marshal(ps[i].Value())
+		fields[i] = string(name) + ":" + string(value)
+	}
+	return []byte("{" + strings.Join(fields, ",") + "}"), nil
+}
+
+// list is never null in JSON.
+func list(l []string) []string {
+	if l == nil {
+		return []string{}
+	}
+	return l
+}
+
+// writeLine writes v as JSON on a line, and leaves <, > and & as they are.
+func writeLine(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
