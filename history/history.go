@@ -1,5 +1,5 @@
 // Package history is what happened: the recorded events of one run, in order,
-// and their file format.
+// and their file format (Encode, Decode).
 //
 // A history is the only thing that the verdicts (package check) look at. It
 // holds what the clients did with the lock and what they were told, what each
@@ -24,7 +24,7 @@ type Kind uint8
 const (
 	// Call: client Who began operation Op (Verb, Lock). Grant is the grant it is
 	// about: an acquire opens a new one, so that its number is known before its
-	// outcome is.
+	// outcome is. For an extend, Until is what it asks for, where that is known.
 	Call Kind = iota + 1
 	// Return: operation Op ended with Outcome. All fields of its Call are
 	// repeated. For a granted acquire or extend: Anchor, Term, Until, Delay,

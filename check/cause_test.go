@@ -1,0 +1,234 @@
+package check
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/history"
+)
+
+// crossed is the plain double grant: c1 holds r1, r2, r3 until 9.898, and c2 is
+// granted the lock on r3, r4, r5 at 2.01; between happens in between.
+func crossed(between func(t *tape)) *tape {
+	t := newTape()
+	t.granted(0, .01, "c1", 1, 9.898, value("v1"), standing("r1,r2,r3"))
+	between(t)
+	t.granted(2, 2.01, "c2", 2, 11.898, value("v2"), standing("r3,r4,r5"))
+	return t
+}
+
+func TestCauseOfDoubleGrant(t *testing.T) {
+	const tail = "; c2's grant at 2.010 needed it; c1's term ran to 9.898"
+	for _, c := range []struct {
+		name    string
+		between func(t *tape)
+		cause   string
+		blame   Blame
+		who     string
+	}{
+		{"nothing known", func(*tape) {}, "c2 was granted the lock at 2.010 while c1's term ran to 9.898", Service, ""},
+		{"restart", func(t *tape) {
+			t.fault(.5, "r3", "at 500ms restart r3", "restarted empty")
+			t.freed(.5, "r3", "v1", history.FreedRestart, "")
+		}, "r3 restarted empty at 0.500" + tail, Service, "r3"},
+		{"restart without a fault", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedRestart, "") },
+			"r3 restarted empty at 0.500" + tail, Service, "r3"},
+		{"clock", func(t *tape) {
+			t.fault(.5, "r3", "at 500ms clock r3 +11s", "stepped +11s")
+			t.freed(.75, "r3", "v1", history.FreedExpired, "")
+		}, "r3's clock stepped +11s at 0.500 and it freed c1's key" + tail, Service, "r3"},
+		{"expired by itself", func(t *tape) { t.freed(.75, "r3", "v1", history.FreedExpired, "") },
+			"r3 freed c1's key at 0.750" + tail, Service, "r3"},
+		{"failover", func(t *tape) {
+			t.fault(.5, "r2", "at 500ms failover r2 r3", "")
+			t.freed(.5, "r3", "v1", history.FreedFailover, "")
+		}, "r3 was promoted without it at 0.500" + tail, Service, "r3"},
+		{"failover in the fault's own words", func(t *tape) {
+			t.fault(.5, "r3", "at 500ms failover r3", "took over with an empty log")
+			t.freed(.5, "r3", "v1", history.FreedFailover, "")
+		}, "r3 took over with an empty log at 0.500" + tail, Service, "r3"},
+		{"evicted", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedEvicted, "") },
+			"r3 evicted c1's key at 0.500" + tail, Service, "r3"},
+		{"deleted", func(t *tape) {
+			t.sent(1, "c3", "r3", "DEL")
+			t.freed(1.001, "r3", "v1", history.FreedDeleted, "c3")
+		}, "c3's DEL at 1.001 deleted c1's key on r3" + tail, Holder, "c3"},
+		{"deleted by a request without a name", func(t *tape) { t.freed(1, "r3", "v1", history.FreedDeleted, "c3") },
+			"c3's request at 1.000 deleted c1's key on r3" + tail, Holder, "c3"},
+		{"the node that both stand on is preferred", func(t *tape) {
+			t.freed(.4, "r1", "v1", history.FreedEvicted, "")
+			t.freed(.5, "r3", "v1", history.FreedRestart, "")
+			t.freed(.6, "r4", "v1", history.FreedEvicted, "")
+		}, "r3 restarted empty at 0.500" + tail, Service, "r3"},
+		{"any node will do", func(t *tape) { t.freed(.4, "r1", "v1", history.FreedEvicted, "") },
+			"r1 evicted c1's key at 0.400; c2's grant at 2.010 followed; c1's term ran to 9.898", Service, "r1"},
+		{"another's key is not it", func(t *tape) { t.freed(.4, "r3", "v9", history.FreedEvicted, "") },
+			"c2 was granted the lock at 2.010 while c1's term ran to 9.898", Service, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := Verdict(&crossed(c.between).h).Promise
+			require.Equal(t, Broken, p.Status)
+			require.Equal(t, []Breach{{
+				Kind: DoubleGrant, Lock: "doc", At: sec(2.01), Early: sec(7.888), Cause: c.cause, Blame: c.blame, Who: c.who,
+			}}, p.Breaches)
+		})
+	}
+}
+
+// breachOf is the only breach of t.
+func breachOf(t *testing.T, tp *tape) Breach {
+	t.Helper()
+	p := Verdict(&tp.h).Promise
+	require.Len(t, p.Breaches, 1)
+	return p.Breaches[0]
+}
+
+func TestCauseOfDoubleGrantWithoutATerm(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 0)
+	tp.h.Events[1].Until, tp.h.Events[1].Delay = history.Forever, sec(1)
+	tp.granted(2, 3, "c2", 2, 12)
+	tp.end(9, "c2", "")
+	b := breachOf(t, tp)
+	require.Equal(t, "c2 was granted the lock at 3.000 while c1's term had no end", b.Cause)
+	require.Equal(t, 6*time.Second, b.Early)
+}
+
+func TestCauseOfDoubleGrantWithinTheLockDelay(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 10, func(e *history.Event) { e.Delay = sec(15) })
+	tp.granted(12, 12.5, "c2", 2, 22)
+	b := breachOf(t, tp)
+	require.Equal(t, "c2 was granted the lock at 12.500 while c1's lock-delay ran to 25.000", b.Cause)
+	require.Equal(t, sec(12.5), b.Early)
+}
+
+func TestCauseOfConfirmedAfterLoss(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10)
+	tp.call(9.99, "c1", history.Extend, 1)
+	tp.granted(10.001, 10.002, "c2", 2, 20)
+	tp.call(10.005, "c1", history.Release, 1)
+	tp.ret(10.006, "c1", history.OK)
+	b := breachOf(t, tp)
+	require.Equal(t, "c1's release was confirmed at 10.006, after its loss: its term had ended at 10.000 and c2 was granted the lock at 10.002", b.Cause)
+	require.Equal(t, sec(10.006), b.At)
+	require.Zero(t, b.Early)
+	require.Equal(t, Service, b.Blame)
+}
+
+func TestCauseOfAGrantSqueezedIn(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 20)
+	tp.granted(2, 14, "c2", 2, 10)
+	b := breachOf(t, tp)
+	require.Equal(t, "c2 was told at 14.000 that it holds the lock, which was never free since it asked: c1 was granted it at 1.000", b.Cause)
+}
+
+func TestCauseOfMisconfirmation(t *testing.T) {
+	never, early, twice := newTape(), newTape(), newTape()
+	never.call(0, "c1", history.Acquire, 1)
+	never.ret(1, "c1", history.Refused)
+	never.call(2, "c1", history.Release, 1)
+	never.ret(3, "c1", history.OK)
+	early.call(0, "c1", history.Extend, 1)
+	early.ret(1, "c1", history.OK, promise(9))
+	early.granted(2, 3, "c1", 1, 12)
+	twice.granted(0, 1, "c1", 1, 12)
+	for range 2 {
+		twice.call(2, "c1", history.Release, 1)
+		twice.ret(3, "c1", history.OK)
+	}
+	twice.h.Events[5].At = sec(3)
+	require.Equal(t, "c1's release was confirmed at 3.000, though it had never been granted", breachOf(t, never).Cause)
+	require.Equal(t, "c1's extension was confirmed at 1.000, though it had not yet asked for the lock", breachOf(t, early).Cause)
+	require.Equal(t, "c1's release was confirmed at 3.000, though it had released the lock already", breachOf(t, twice).Cause)
+}
+
+func TestCauseOfLostLease(t *testing.T) {
+	lost := func(between func(*tape)) *tape {
+		tp := newTape()
+		tp.granted(0, .01, "c1", 1, 10, value("v1"))
+		between(tp)
+		tp.call(6, "c1", history.Extend, 1)
+		tp.ret(6.5, "c1", history.NotHeld)
+		return tp
+	}
+	b := breachOf(t, lost(func(tp *tape) { tp.freed(5, "r1", "v1", history.FreedRestart, "") }))
+	require.Equal(t, Breach{
+		Kind: LostLease, Lock: "doc", At: sec(6.5), Early: sec(3.5), Blame: Service, Who: "r1",
+		Cause: "r1 restarted empty at 5.000; c1 was told at 6.500 that it does not hold the lock; c1's term ran to 10.000",
+	}, b)
+	b = breachOf(t, lost(func(*tape) {}))
+	require.Equal(t, "c1 was told at 6.500 that it does not hold the lock; c1's term ran to 10.000", b.Cause)
+	require.Equal(t, Service, b.Blame)
+}
+
+func TestCauseOfTokenOrder(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10, token(34))
+	tp.granted(11, 11.01, "c2", 2, 21, token(33))
+	b := breachOf(t, tp)
+	require.Equal(t, "c2's grant at 11.010 has token 33, not greater than the 34 of c1's earlier grant at 0.010", b.Cause)
+	require.Equal(t, Service, b.Blame)
+}
+
+// SET NX, a pause, and then a separate INCR: the token's order is the recipe's.
+func TestTokenFetchedApartBlamesTheRecipe(t *testing.T) {
+	tp := newTape()
+	tp.call(0, "c1", history.Acquire, 1)
+	tp.sent(0, "c1", "r1", "SET")
+	decided := tp.on(.001, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c1"})
+	tp.granted(.35, .351, "c2", 2, .65, token(1))
+	tp.sent(.6, "c1", "r1", "INCR")
+	tp.ret(.601, "c1", history.OK, promise(.3), token(2), func(e *history.Event) { e.Decided = int32(decided) })
+	b := breachOf(t, tp)
+	require.Equal(t, TokenOrder, b.Kind)
+	require.Equal(t, "c2's grant at 0.351 has token 1, not greater than the 2 of c1's earlier grant at 0.601; "+
+		"c1 fetched its token with INCR at 0.600, after its grant", b.Cause)
+	require.Equal(t, Recipe, b.Blame)
+	require.Equal(t, "c1", b.Who)
+}
+
+func TestCauseOfStaleRead(t *testing.T) {
+	read := func(named int32) *tape {
+		tp := newTape()
+		tp.granted(0, 1, "c1", 1, 10)
+		if named != 0 {
+			tp.call(2, "c1", history.Release, 1)
+			tp.ret(3, "c1", history.OK)
+			tp.granted(4, 5, "c2", 2, 14)
+		}
+		tp.call(6, "c3", history.Read, 0)
+		tp.ret(7, "c3", history.OK, func(e *history.Event) { e.Grant = named })
+		return tp
+	}
+	b := breachOf(t, read(0))
+	require.Equal(t, StaleRead, b.Kind)
+	require.Equal(t, "c3's read at 7.000 found no holder, though c1 held the lock from 1.000 on", b.Cause)
+	b = breachOf(t, read(1))
+	require.Equal(t, StaleRead, b.Kind)
+	require.Equal(t, "c3's read at 7.000 named c1 as the holder, which had released the lock already", b.Cause)
+}
+
+func TestMisreadNamesWhoElseHeldTheLock(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 3)
+	tp.granted(4, 5, "c2", 2, 14)
+	tp.call(6, "c3", history.Read, 0)
+	tp.ret(7, "c3", history.OK, func(e *history.Event) { e.Grant = 1 })
+	b := breachOf(t, tp)
+	require.Equal(t, StaleRead, b.Kind)
+	require.Equal(t, "c3's read at 7.000 named c1 as the holder, though c2 was granted the lock at 5.000", b.Cause)
+}
+
+func TestSecondsAreExact(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"0.000": 0, "9.898": 9898 * time.Millisecond, "9.8985": 9898500 * time.Microsecond,
+		"0.000000001": 1, "3600.000": time.Hour, "-1.500": -1500 * time.Millisecond,
+	} {
+		require.Equal(t, want, seconds(d))
+	}
+}

@@ -1,0 +1,274 @@
+package check
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/history"
+)
+
+// woundsOf are the events of the damage verdict.
+func woundsOf(tp *tape) []Wound { return Verdict(&tp.h).Damage.Events }
+
+// passed is a lock that goes from c1, promised until 11, to c2 at 11.5; both
+// write blindly, c2 at 12 and c1 at 16, with tokens t1 and t2.
+func passed(t1, t2 int64, extra func(tp *tape)) *tape {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	extra(tp)
+	tp.granted(11.4, 11.5, "c2", 2, 21.4)
+	tp.wrote(12, "c2", 2, 1, -1, t2)
+	tp.wrote(16, "c1", 1, 2, -1, t1)
+	return tp
+}
+
+func TestStaleWrite(t *testing.T) {
+	none := func(*tape) {}
+	const did = "c1 wrote row at 16.000 under its grant of 1.010, after c2's write at 12.000 under the newer grant of 11.500; "
+	for _, c := range []struct {
+		name   string
+		t1, t2 int64
+		extra  func(*tape)
+		cause  string
+		blame  Blame
+		who    string
+	}{
+		{"pause", 0, 0, func(tp *tape) { tp.fault(2, "c1", "at 2s pause c1 gc 14s", "") },
+			"c1's term ended at 11.000; c1 was paused (gc) from 2.000 on", Holder, "c1"},
+		{"no pause", 0, 0, none, "c1's term ended at 11.000 and nothing checked it at the resource", Recipe, "c1"},
+		{"the resource accepted a lesser token", 33, 34, none, "db accepted token 33 after 34", Resource, "db"},
+		{"the tokens are the wrong way round", 2, 1, none, "the older grant has the greater token, 2 against 1", Recipe, "c1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tp := passed(c.t1, c.t2, c.extra)
+			require.Equal(t, []Wound{{
+				Kind: StaleWrite, Class: Correctness, Client: "c1", At: sec(16), Cause: did + c.cause, Blame: c.blame, Who: c.who,
+			}}, woundsOf(tp))
+			require.Equal(t, Damaged, Verdict(&tp.h).Damage.Status)
+		})
+	}
+}
+
+func TestStaleWriteAfterABrokenPromise(t *testing.T) {
+	tp := crossed(func(tp *tape) { tp.freed(.5, "r3", "v1", history.FreedRestart, "") })
+	tp.wrote(3, "c2", 2, 1, -1, 0)
+	tp.wrote(4, "c1", 1, 2, -1, 0)
+	w := woundsOf(tp)
+	require.Len(t, w, 1)
+	require.Equal(t, Service, w[0].Blame)
+	require.Equal(t, "r3", w[0].Who)
+	require.Contains(t, w[0].Cause, "; r3 restarted empty at 0.500")
+}
+
+func TestWritesThatDoNoDamage(t *testing.T) {
+	for name, write := range map[string]func(tp *tape){
+		"in the order of the grants": func(tp *tape) {
+			tp.wrote(12, "c1", 1, 1, -1, 0)
+			tp.wrote(13, "c2", 2, 2, -1, 0)
+		},
+		"twice under one grant": func(tp *tape) {
+			tp.wrote(12, "c2", 2, 1, -1, 0)
+			tp.wrote(13, "c2", 2, 2, -1, 0)
+		},
+		"without a lock": func(tp *tape) {
+			tp.wrote(12, "c2", 2, 1, -1, 0)
+			tp.wrote(13, "c3", 0, 2, -1, 0)
+		},
+		"refused": func(tp *tape) {
+			tp.wrote(12, "c2", 2, 1, -1, 0)
+			tp.wrote(13, "c1", 1, 2, -1, 0)
+			tp.h.Events[len(tp.h.Events)-1].Outcome = history.Refused
+		},
+		"after a refused one": func(tp *tape) {
+			tp.wrote(12, "c2", 2, 1, -1, 0)
+			tp.h.Events[len(tp.h.Events)-1].Outcome = history.Refused
+			tp.wrote(13, "c1", 1, 1, -1, 0)
+		},
+		"to another object": func(tp *tape) {
+			tp.wrote(12, "c2", 2, 1, -1, 0)
+			tp.wrote(13, "c1", 1, 1, -1, 0)
+			tp.h.Events[len(tp.h.Events)-1].Lock = "other"
+		},
+		"from the version just before": func(tp *tape) {
+			tp.wrote(12, "c2", 2, 8, 7, 0)
+			tp.wrote(13, "c1", 1, 9, 8, 0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := newTape()
+			tp.granted(1, 1.01, "c1", 1, 11)
+			tp.granted(11.4, 11.5, "c2", 2, 21.4)
+			write(tp)
+			require.Equal(t, Damage{Status: None, Events: []Wound{}}, Verdict(&tp.h).Damage)
+		})
+	}
+}
+
+// The order of grants is that in which they were decided, not that in which the
+// clients were told.
+func TestStaleWriteGoesByTheDecision(t *testing.T) {
+	tp := newTape()
+	tp.call(0, "c1", history.Acquire, 1)
+	decided := tp.on(.001, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c1"})
+	tp.granted(11, 11.5, "c2", 2, 21)
+	tp.ret(14, "c1", history.OK, promise(10), func(e *history.Event) { e.Decided = int32(decided) })
+	tp.wrote(15, "c2", 2, 1, -1, 0)
+	tp.wrote(16, "c1", 1, 2, -1, 0)
+	require.Len(t, woundsOf(tp), 1)
+}
+
+func TestLostUpdate(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.fault(2, "c1", "at 2s pause c1 gc 14s", "")
+	tp.granted(11.4, 11.5, "c2", 2, 21.4)
+	tp.wrote(12, "c2", 2, 6, 5, 0)
+	tp.wrote(16, "c1", 1, 7, 5, 0)
+	require.Equal(t, []Wound{{
+		Kind: LostUpdate, Class: Correctness, Client: "c1", At: sec(16), Blame: Holder, Who: "c1",
+		Cause: "c1 wrote row at 16.000 from version 5, which had become 6 by c2's write at 12.000; " +
+			"c1's term ended at 11.000; c1 was paused (gc) from 2.000 on",
+	}}, woundsOf(tp))
+}
+
+func TestLostUpdateWithoutALock(t *testing.T) {
+	tp := newTape()
+	tp.wrote(16, "c1", 0, 7, 5, 0)
+	require.Equal(t, "c1 wrote row at 16.000 from version 5, which had become 6; c1 held no lock", woundsOf(tp)[0].Cause)
+	tp = crossed(func(*tape) {})
+	tp.wrote(3, "c2", 2, 1, 0, 0)
+	tp.wrote(4, "c1", 1, 2, 0, 0)
+	require.Equal(t, Service, woundsOf(tp)[0].Blame)
+}
+
+func TestLostUpdateWithinThePromise(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.wrote(2, "c2", 0, 6, -1, 0)
+	tp.wrote(3, "c1", 1, 7, 5, 0)
+	w := woundsOf(tp)
+	require.Len(t, w, 1)
+	require.Equal(t, Recipe, w[0].Blame)
+	require.Contains(t, w[0].Cause, "; c1's grant was still promised to it")
+}
+
+func TestDuplicateEffect(t *testing.T) {
+	done := func(tp *tape) *tape {
+		for _, e := range []history.Event{
+			{At: sec(12), Peer: "c2", Grant: 2, Lock: "mail-1"},
+			{At: sec(13), Peer: "c2", Grant: 2, Lock: "mail-2"},
+			{At: sec(16), Peer: "c1", Grant: 1, Lock: "mail-1"},
+		} {
+			e.Kind, e.Who = history.Effect, "mailer"
+			tp.h.Add(e)
+		}
+		return tp
+	}
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.fault(2, "c1", "at 2s pause c1 gc 14s", "")
+	tp.granted(11.4, 11.5, "c2", 2, 21.4)
+	require.Equal(t, []Wound{{
+		Kind: DuplicateEffect, Class: Efficiency, Client: "c1", At: sec(16), Blame: Holder, Who: "c1",
+		Cause: "c1 did mail-1 at 16.000, which c2 had done at 12.000; c1's term ended at 11.000; c1 was paused (gc) from 2.000 on",
+	}}, woundsOf(done(tp)))
+	require.Equal(t, Service, woundsOf(done(crossed(func(*tape) {})))[0].Blame)
+	w := woundsOf(done(newTape()))
+	require.Equal(t, Recipe, w[0].Blame)
+}
+
+// stolen is a plain DEL by c1, whose key has expired, that takes c2's.
+func stolen() *tape {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+	tp.granted(11.4, 11.5, "c2", 2, 21.4, value("v2"))
+	tp.call(12, "c1", history.Release, 1)
+	for _, node := range []string{"r1", "r2"} {
+		tp.sent(12, "c1", node, "DEL")
+		tp.freed(12.002, node, "v2", history.FreedDeleted, "c1")
+	}
+	return tp
+}
+
+func TestWrongRelease(t *testing.T) {
+	tp := stolen()
+	tp.ret(12.003, "c1", history.OK)
+	want := []Wound{{
+		Kind: WrongRelease, Class: Correctness, Client: "c1", At: sec(12.002), Blame: Holder, Who: "c1",
+		Cause: "c1's DEL at 12.002 deleted c2's key on r1, while it was releasing its own grant of 1.010",
+	}}
+	require.Equal(t, want, woundsOf(tp))
+	tp = stolen()
+	tp.granted(12.01, 12.02, "c3", 3, 22)
+	b := Verdict(&tp.h).Promise.Breaches
+	require.Len(t, b, 1)
+	require.Equal(t, Holder, b[0].Blame)
+	require.Equal(t, "c1's DEL at 12.002 deleted c2's key on r1; c3's grant at 12.020 needed it; c2's term ran to 21.400", b[0].Cause)
+}
+
+func TestWrongReleaseOfAKeyWhoseOwnerIsNotKnown(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+	tp.call(12, "c1", history.Release, 1)
+	tp.freed(12, "r1", "v9", history.FreedDeleted, "c1")
+	require.Equal(t, "c1's request at 12.000 deleted another's key on r1, while it was releasing its own grant of 1.010",
+		woundsOf(tp)[0].Cause)
+}
+
+func TestWrongReleaseThatArrivesLate(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+	tp.call(2, "c1", history.Release, 1)
+	tp.ret(3, "c1", history.Unknown)
+	tp.granted(11.4, 11.5, "c2", 2, 21.4, value("v2"))
+	tp.freed(12, "r1", "v2", history.FreedDeleted, "c1")
+	require.Len(t, woundsOf(tp), 1)
+}
+
+// One value for several grants protects a client's earlier grant from others,
+// not its later one from itself.
+func TestWrongReleaseWithAReusedValue(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+	tp.granted(11.4, 11.5, "c2", 2, 21.4, value("v1"))
+	tp.call(12, "c1", history.Release, 1)
+	tp.freed(12, "r1", "v1", history.FreedDeleted, "c1")
+	require.Len(t, woundsOf(tp), 1)
+}
+
+func TestDeletionsThatAreRight(t *testing.T) {
+	for name, free := range map[string]func(tp *tape){
+		"its own key": func(tp *tape) {
+			tp.call(2, "c1", history.Release, 1)
+			tp.freed(2, "r1", "v1", history.FreedDeleted, "c1")
+		},
+		"an unknown owner": func(tp *tape) {
+			tp.call(2, "c1", history.Release, 1)
+			tp.freed(2, "r1", "", history.FreedDeleted, "c1")
+		},
+		"expired": func(tp *tape) {
+			tp.call(2, "c1", history.Release, 1)
+			tp.freed(2, "r1", "v2", history.FreedExpired, "")
+		},
+		"while releasing nothing": func(tp *tape) { tp.freed(2, "r1", "v9", history.FreedDeleted, "c1") },
+		"after the release was confirmed": func(tp *tape) {
+			tp.call(2, "c1", history.Release, 1)
+			tp.ret(2, "c1", history.OK)
+			tp.freed(3, "r1", "v9", history.FreedDeleted, "c1")
+		},
+		"the clean-up of an acquire whose value is not known": func(tp *tape) {
+			tp.call(20, "c3", history.Acquire, 7)
+			tp.ret(21, "c3", history.Unknown)
+			tp.call(22, "c3", history.Release, 7)
+			tp.freed(22, "r1", "v7", history.FreedDeleted, "c3")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := newTape()
+			tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+			free(tp)
+			require.Empty(t, woundsOf(tp))
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package check
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"locksim/history"
+)
+
+const (
+	grid  = time.Millisecond
+	steps = 10_000_000
+)
+
+// drawn lets rapid make the choices, so that it can shrink a history.
+type drawn struct{ t *rapid.T }
+
+func (d drawn) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "n") }
+
+// tale draws a tiny history and whether the oracle finds it kept.
+func tale(r source, o *oracle, j *Judge) (ds []deed, delay int64, h *history.History, kept bool) {
+	ds, delay = tiny(r, 6, 9)
+	ms := marks(ds, ties(r, len(ds)))
+	var late func() (bool, bool)
+	if r.IntN(3) == 0 {
+		late = func() (bool, bool) { return r.IntN(2) == 0, r.IntN(2) == 0 }
+	}
+	h = lay(ds, ms, delay, grid, late)
+	shorten(ds, h, grid)
+	kept = true
+	for lock := range 2 {
+		own := slices.DeleteFunc(slices.Clone(ds), func(d deed) bool { return d.lock != lock })
+		kept = kept && o.legal(own, delay)
+	}
+	return ds, delay, h, kept
+}
+
+// ties orders the ends of deeds within an instant at random, each call before
+// its own return.
+func ties(r source, n int) func(of int, ret bool) uint64 {
+	keys := make([][2]uint64, n)
+	for i := range keys {
+		a, b := uint64(r.IntN(1<<30)), uint64(r.IntN(1<<30))
+		keys[i] = [2]uint64{min(a, b)<<8 + uint64(i), max(a, b)<<8 + uint64(i) + 1}
+	}
+	return func(of int, ret bool) uint64 {
+		if ret {
+			return keys[of][1]
+		}
+		return keys[of][0]
+	}
+}
+
+// swept is the sweep's answer, None read as kept: nobody asked for a lock.
+func swept(j *Judge, h *history.History) bool { return j.Verdicts(h).Promise.Status != Broken }
+
+func TestSweepAgreesWithOracleAndPorcupine(t *testing.T) {
+	var o oracle
+	var j Judge
+	rapid.Check(t, func(t *rapid.T) {
+		ds, delay, h, kept := tale(drawn{t}, &o, &j)
+		if !acquired(ds) {
+			return
+		}
+		require.Equal(t, kept, swept(&j, h), "sweep\n%s", show(ds, delay))
+		require.Equal(t, kept, Porcupine(h, steps) == Kept, "porcupine\n%s", show(ds, delay))
+	})
+}
+
+func TestSweepAgreesOnManyTinyHistories(t *testing.T) {
+	var o oracle
+	var j Judge
+	r := rand.New(rand.NewPCG(1, 2))
+	var kept, broken int
+	for range 30_000 {
+		ds, delay, h, ok := tale(r, &o, &j)
+		if !acquired(ds) {
+			continue
+		}
+		if ok {
+			kept++
+		} else {
+			broken++
+		}
+		if swept(&j, h) != ok || (Porcupine(h, steps) == Kept) != ok {
+			t.Fatalf("oracle %v, sweep %v, porcupine %v\n%s", ok, swept(&j, h), Porcupine(h, steps), show(ds, delay))
+		}
+	}
+	require.Greater(t, kept, 5000)
+	require.Greater(t, broken, 5000)
+}
+
+// acquired reports whether there is a promise to judge at all.
+func acquired(ds []deed) bool {
+	return slices.ContainsFunc(ds, func(d deed) bool { return d.verb == history.Acquire })
+}

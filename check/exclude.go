@@ -1,0 +1,147 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// exclude checks the holds of each lock against one another.
+func (s *sweep) exclude() {
+	s.cores, s.points, s.tokens = s.cores[:0], s.points[:0], s.tokens[:0]
+	for i := range s.holds {
+		h := &s.holds[i]
+		if !h.sound {
+			continue
+		}
+		if h.core() {
+			s.cores = append(s.cores, h)
+		} else {
+			s.points = append(s.points, h)
+		}
+		if h.token != 0 {
+			s.tokens = append(s.tokens, h)
+		}
+	}
+	s.disjoint()
+	s.place()
+	s.order()
+}
+
+// disjoint checks that no grant was made inside the core of another.
+func (s *sweep) disjoint() {
+	slices.SortFunc(s.cores, byStart)
+	var top *hold // the core so far that reaches furthest
+	for _, h := range s.cores {
+		if top == nil || top.lock != h.lock {
+			top = h
+			continue
+		}
+		if top.excl >= h.hi {
+			s.found(overlap, top, h.grant, h.hiSpan)
+		}
+		if h.excl > top.excl {
+			top = h
+		}
+	}
+}
+
+// place checks that every grant without a core finds a point outside all cores.
+func (s *sweep) place() {
+	for _, h := range s.points {
+		if s.broken(h.lock) {
+			continue // cores that overlap leave no gaps to look for
+		}
+		if p, by := s.skip(h.lock, max(h.from, h.excl)); p >= h.hi {
+			s.found(squeezed, h, by, h.hiSpan)
+		}
+	}
+}
+
+// order checks that tokens strictly increase.
+func (s *sweep) order() {
+	slices.SortFunc(s.tokens, byToken)
+	for rest := s.tokens; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].lock == rest[0].lock {
+			n++
+		}
+		if !s.broken(rest[0].lock) {
+			if h, before := s.misplaced(rest[:n]); h != nil {
+				s.inverted(rest[:n], h, before)
+			}
+		}
+		rest = rest[n:]
+	}
+}
+
+// misplaced returns the first of one lock's grants, in the order of their
+// tokens, that cannot have been made after all of those before it, and the one
+// before it. A grant without a core is placed at the first gap that its token
+// allows, which leaves most room for the rest.
+func (s *sweep) misplaced(tokens []*hold) (h, before *hold) {
+	at := always
+	for _, h := range tokens {
+		start, end := at, h.excl
+		if !h.core() {
+			start, _ = s.skip(h.lock, max(at, h.from, h.excl))
+			end = start
+		}
+		if start >= h.hi || before != nil && before.token == h.token {
+			return h, before
+		}
+		at, before = end, h
+	}
+	return nil, nil
+}
+
+// inverted reports the grants of one lock whose token is not greater than that
+// of a grant made earlier; h, which cannot stand after before, if there is no
+// plainer one.
+func (s *sweep) inverted(tokens []*hold, h, before *hold) {
+	slices.SortFunc(tokens, byStart)
+	known := len(s.findings)
+	top := tokens[0]
+	for _, t := range tokens[1:] {
+		if t.token <= top.token {
+			s.found(unordered, t, top.grant, t.hiSpan)
+		} else {
+			top = t
+		}
+	}
+	if len(s.findings) == known {
+		s.found(unordered, h, before.grant, h.hiSpan)
+	}
+}
+
+// skip returns the first position from p on outside every core of lock, and the
+// grant whose core had to be skipped. The cores of lock must be disjoint: so
+// there is a gap after each.
+func (s *sweep) skip(lock int32, p pos) (pos, int32) {
+	k := sort.Search(len(s.cores), func(i int) bool {
+		c := s.cores[i]
+		return c.lock > lock || c.lock == lock && c.excl > p
+	})
+	if k == len(s.cores) || s.cores[k].lock != lock || s.cores[k].hi > p {
+		return p, 0
+	}
+	return s.cores[k].excl, s.cores[k].grant
+}
+
+// broken reports whether something was found on lock already.
+func (s *sweep) broken(lock int32) bool {
+	for i := range s.findings {
+		if s.findings[i].lock == lock {
+			return true
+		}
+	}
+	return false
+}
+
+func byStart(a, b *hold) int {
+	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.hi, b.hi), cmp.Compare(a.grant, b.grant))
+}
+
+func byToken(a, b *hold) int {
+	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.token, b.token), byStart(a, b))
+}

@@ -1,0 +1,224 @@
+package check
+
+import (
+	"sort"
+	"time"
+
+	"locksim/history"
+)
+
+// none is the event index, or span index, of something that never happened.
+const none = int32(-1)
+
+// span is one operation on a lock: a Call with its Return.
+type span struct {
+	call, ret    int32 // event indexes; ret is none when the operation never returned
+	lock, client int32
+	grant        int32
+	verb         history.Verb
+	outcome      history.Outcome // Unknown when it never returned
+}
+
+// grant is one acquire, by the number that the history gives it.
+type grant struct {
+	client, lock int32
+	acquire      int32 // its span, or none
+	spell        int32 // the open spell of belief in it, or none
+}
+
+// spell is one stretch of belief: client believes in grant during [from, to).
+type spell struct {
+	client, lock int32
+	grant        int32
+	from, to     time.Duration
+	doubt        int32 // the event that ended it, or none
+}
+
+// life is what became of a client.
+type life struct {
+	acted int32 // its last Step or End, or none
+	ended int32 // its End, or none
+}
+
+// record is what the verdicts need of one history, read in one pass.
+type record struct {
+	h       *history.History
+	clients index[string]
+	locks   index[string]
+
+	spans  []span
+	byOp   []int32 // by operation number: its span, or none
+	grants []grant // by grant number; 0 is no grant
+	spells []spell
+	lives  []life  // by client
+	marks  []int32 // the events of the resource, and the keys that clients deleted
+}
+
+// read takes in h, which it keeps until the next call.
+func (r *record) read(h *history.History) {
+	r.h = h
+	r.clients.reset()
+	r.locks.reset()
+	r.spans, r.byOp, r.grants = r.spans[:0], r.byOp[:0], r.grants[:0]
+	r.spells, r.lives, r.marks = r.spells[:0], r.lives[:0], r.marks[:0]
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch e.Kind {
+		case history.Call:
+			r.called(int32(i), e)
+		case history.Return:
+			r.returned(int32(i), e)
+		case history.Believe:
+			r.believed(e)
+		case history.Doubt:
+			r.doubted(int32(i), e)
+		case history.Step, history.End:
+			r.lived(int32(i), e)
+		case history.Write, history.Effect:
+			r.marks = append(r.marks, int32(i))
+		case history.Freed:
+			if e.Why == history.FreedDeleted && e.Value != "" {
+				r.marks = append(r.marks, int32(i))
+			}
+		}
+	}
+	for i := range r.spells {
+		if s := &r.spells[i]; s.doubt == none {
+			s.to = h.End
+		}
+	}
+}
+
+// event returns the event at index i.
+func (r *record) event(i int32) *history.Event { return &r.h.Events[i] }
+
+func (r *record) called(i int32, e *history.Event) {
+	s := span{
+		call: i, ret: none, lock: r.locks.of(e.Lock), client: r.client(e.Who),
+		grant: e.Grant, verb: e.Verb, outcome: history.Unknown,
+	}
+	for len(r.byOp) <= int(e.Op) {
+		r.byOp = append(r.byOp, none)
+	}
+	r.byOp[e.Op] = int32(len(r.spans))
+	if e.Verb == history.Acquire {
+		g := r.grant(e.Grant)
+		g.client, g.lock, g.acquire = s.client, s.lock, int32(len(r.spans))
+	}
+	r.spans = append(r.spans, s)
+}
+
+func (r *record) returned(i int32, e *history.Event) {
+	if int(e.Op) >= len(r.byOp) || r.byOp[e.Op] == none {
+		return // its Call is not in the history
+	}
+	s := &r.spans[r.byOp[e.Op]]
+	s.ret = i
+	if s.verb == history.Read {
+		s.grant = e.Grant // known only now
+	}
+	if e.Outcome != 0 {
+		s.outcome = e.Outcome
+	}
+}
+
+func (r *record) believed(e *history.Event) {
+	g := r.grant(e.Grant)
+	if g.spell != none {
+		return // it believes already
+	}
+	g.spell = int32(len(r.spells))
+	r.spells = append(r.spells, spell{
+		client: r.client(e.Who), lock: r.locks.of(e.Lock), grant: e.Grant, from: e.At, doubt: none,
+	})
+}
+
+func (r *record) doubted(i int32, e *history.Event) {
+	if g := r.grant(e.Grant); g.spell != none {
+		r.close(g.spell, i)
+	}
+}
+
+func (r *record) lived(i int32, e *history.Event) {
+	c := r.client(e.Who)
+	l := &r.lives[c]
+	l.acted = i
+	if e.Kind != history.End {
+		return
+	}
+	l.ended = i
+	if e.Why != history.DoubtDeath {
+		return
+	}
+	for k := range r.spells {
+		if s := &r.spells[k]; s.client == c && s.doubt == none {
+			r.close(int32(k), i)
+		}
+	}
+}
+
+// close ends a spell of belief at event i.
+func (r *record) close(k, i int32) {
+	s := &r.spells[k]
+	s.to, s.doubt = r.event(i).At, i
+	r.grants[s.grant].spell = none
+}
+
+// client numbers the client called name.
+func (r *record) client(name string) int32 {
+	c := r.clients.of(name)
+	for len(r.lives) <= int(c) {
+		r.lives = append(r.lives, life{acted: none, ended: none})
+	}
+	return c
+}
+
+// grant returns the grant numbered n, to be used before the next call of grant.
+func (r *record) grant(n int32) *grant {
+	for len(r.grants) <= int(n) {
+		r.grants = append(r.grants, grant{client: none, lock: none, acquire: none, spell: none})
+	}
+	return &r.grants[n]
+}
+
+// granted returns the span of the acquire that got grant n, if it was granted.
+func (r *record) granted(n int32) (*span, bool) {
+	if n <= 0 || int(n) >= len(r.grants) || r.grants[n].acquire == none {
+		return nil, false
+	}
+	s := &r.spans[r.grants[n].acquire]
+	return s, s.outcome == history.OK
+}
+
+// pos is a position on the axis on which operations are compared. The event
+// with index s stands at 2s+1, and a virtual instant at 2s where s is the first
+// event at or after it: before everything that happens in that instant. All
+// comparisons are between such integers, so ties are exact.
+type pos int64
+
+// The ends of the axis.
+const (
+	never  = pos(1<<63 - 1)
+	always = -never
+)
+
+// eventPos is the position of the event with index i.
+func eventPos(i int32) pos { return 2*pos(i) + 1 }
+
+// instant is the position of the virtual instant t.
+func (r *record) instant(t time.Duration) pos {
+	ev := r.h.Events
+	return 2 * pos(sort.Search(len(ev), func(i int) bool { return ev[i].At >= t }))
+}
+
+// returnPos is where the operation was over: its return, or, where it is known,
+// the earlier point at which the deciding reply left the server.
+func (r *record) returnPos(s *span) pos {
+	if s.ret == none {
+		return never
+	}
+	if d := r.event(s.ret).Decided; d > s.call && d < s.ret {
+		return eventPos(d)
+	}
+	return eventPos(s.ret)
+}
