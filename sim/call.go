@@ -70,7 +70,8 @@ func (p *Process) AwaitAny(ts []Ticket, timeout time.Duration) (int, any, error)
 	}
 	if i < 0 {
 		p.awaits = ts
-		p.park(nil)
+		p.park()
+		p.awake()
 		p.awaits = nil
 		i = p.replied(ts)
 	}
@@ -152,15 +153,16 @@ func (w *World) closeCall(i uint32) {
 	w.freed = append(w.freed, i)
 }
 
-// reply brings an answer to the process that waits for it.
-func (m *Machine) reply(e *event) {
+// reply brings an answer to the process that waits for it, and returns that if it
+// is to be resumed.
+func (m *Machine) reply(e *event) *Process {
 	c := &m.w.calls[e.call.slot]
 	if c.gen != e.call.gen || !c.open || c.done {
-		return
+		return nil
 	}
 	p := c.owner
 	if p.held(e) {
-		return
+		return nil
 	}
 	c.done, c.left = true, e.left
 	if f, ok := e.body.(failure); ok {
@@ -169,6 +171,7 @@ func (m *Machine) reply(e *event) {
 		c.reply = e.body
 	}
 	if p.state == stateWaiting && slices.Contains(p.awaits, e.call) {
-		p.resume()
+		return p
 	}
+	return nil
 }

@@ -177,7 +177,9 @@ func (m *Machine) catchUp(held *[]event, kind Pause) {
 		})
 	}
 	for i := range due {
-		m.w.handle(&due[i])
+		if p := m.w.handle(&due[i]); p != nil {
+			p.resume()
+		}
 	}
 }
 

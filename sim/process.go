@@ -90,7 +90,8 @@ func (p *Process) Now(k clock.Kind) time.Duration {
 	if !p.gone() {
 		p.Step("now")
 		if p.w.events++; p.w.events >= p.w.config.Bound {
-			p.park(nil)
+			p.park()
+			p.awake()
 		}
 	}
 	return p.m.Read(k)
@@ -125,7 +126,10 @@ func (p *Process) Sleep(d time.Duration) {
 		return
 	}
 	p.Step("sleep")
-	p.sleep(clock.Monotonic, later(p.m.Read(clock.Monotonic), max(d, 0)))
+	if p.setOut(clock.Monotonic, later(p.m.Read(clock.Monotonic), max(d, 0))) {
+		p.park()
+		p.awake()
+	}
 }
 
 // SleepUntil waits until clock k of p's machine shows at least reading. It is a
@@ -135,19 +139,24 @@ func (p *Process) SleepUntil(k clock.Kind, reading time.Duration) {
 		return
 	}
 	p.Step("sleep")
-	p.sleep(k, reading)
+	if p.setOut(k, reading) {
+		p.park()
+		p.awake()
+	}
 }
 
-func (p *Process) sleep(k clock.Kind, reading time.Duration) {
+// setOut sets the timer of a sleep and tells whether to park: there is no need
+// where nothing else happens before.
+func (p *Process) setOut(k clock.Kind, reading time.Duration) bool {
 	at, runs := p.m.clock.When(k, p.w.timeline.Now(), reading)
 	if runs && p.ahead(at) {
-		return
+		return false
 	}
 	p.timed, p.wakeBy, p.wakeAt, p.timer = true, k, reading, clock.Timer{}
 	if runs {
 		p.timer = p.w.timeline.Schedule(at, event{kind: evWake, p: p, gen: p.gen})
 	}
-	p.park(nil)
+	return true
 }
 
 // later is t+d, or the end of time where d is beyond it: no limit.
@@ -169,7 +178,11 @@ func (p *Process) Wait(s *Signal, d time.Duration) bool {
 		return true
 	}
 	p.arm(clock.Monotonic, later(p.m.Read(clock.Monotonic), max(d, 0)))
-	p.park(s)
+	p.signal = s
+	s.waiting = append(s.waiting, p)
+	p.park()
+	p.awake()
+	p.signal = nil
 	if !s.fired {
 		s.waiting = slices.DeleteFunc(s.waiting, func(q *Process) bool { return q == p })
 	}
@@ -229,25 +242,21 @@ func (p *Process) schedule() {
 	}
 }
 
-// park waits for an event.
-func (p *Process) park(s *Signal) {
-	if s != nil {
-		p.signal = s
-		s.waiting = append(s.waiting, p)
-	}
+// park waits for an event; awake must follow. It is kept so small that it is
+// inlined: after a switch a processor predicts the return from every frame that
+// was there before wrongly, and each costs as much as a tenth of the switch.
+func (p *Process) park() {
 	p.state = stateWaiting
-	p.yield()
-	p.signal = nil
+	p.co.yield(struct{}{})
+}
+
+// awake is what follows a wait.
+func (p *Process) awake() {
+	p.mortal()
 	if p.timed {
 		p.timed = false
 		p.w.timeline.Cancel(p.timer)
 	}
-}
-
-// yield gives control back to the kernel until somebody resumes p.
-func (p *Process) yield() {
-	p.co.yield(struct{}{})
-	p.mortal()
 }
 
 // mortal unwinds p if it is dead.
@@ -282,16 +291,14 @@ func (p *Process) unwind() bool {
 // for a loop that never ends.
 const lastWishes = 100_000
 
-// wake ends p's wait, unless it is over already or p is paused.
-func (p *Process) wake(e *event) {
-	if e.gen != p.gen || p.state == stateEnded {
-		return
-	}
-	if p.held(e) {
-		return
+// wake ends p's wait, unless it is over already or p is paused. It returns p if it
+// is to be resumed.
+func (p *Process) wake(e *event) *Process {
+	if e.gen != p.gen || p.state == stateEnded || p.held(e) {
+		return nil
 	}
 	p.timed = p.timed && e.kind != evWake
-	p.resume()
+	return p
 }
 
 // held keeps e for later when p cannot run now.
@@ -309,20 +316,32 @@ func (p *Process) held(e *event) bool {
 
 // resume runs p until it waits again or ends. Only the kernel resumes.
 func (p *Process) resume() {
+	p.enter()
+	p.co.next()
+	p.leave()
+}
+
+// enter is what comes before a switch to p.
+func (p *Process) enter() {
 	if p.co == nil {
 		p.co = p.w.coroutine(p)
 	}
 	p.gen++
 	p.state = stateRunning
-	p.co.next()
-	if p.state == stateEnded && p.co != nil {
-		if p.co.lost {
-			p.co.stop()
-		} else {
-			p.w.idle = append(p.w.idle, p.co)
-		}
-		p.co = nil
+}
+
+// leave is what follows it: the coroutine of a process that has ended is kept for
+// another.
+func (p *Process) leave() {
+	if p.state != stateEnded || p.co == nil {
+		return
 	}
+	if p.co.lost {
+		p.co.stop()
+	} else {
+		p.w.idle = append(p.w.idle, p.co)
+	}
+	p.co = nil
 }
 
 // kill makes p dead. Unless it is running, which unwinds at its next step, its

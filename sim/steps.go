@@ -69,7 +69,8 @@ func (p *Process) reach(label string, after bool) {
 	p.mortal()
 	for p.m.frozen > 0 || p.stalled > 0 {
 		p.state = stateStopped
-		p.yield()
+		p.co.yield(struct{}{})
+		p.mortal()
 	}
 }
 

@@ -148,7 +148,12 @@ func (w *World) Run() error {
 			break
 		}
 		w.events++
-		w.handle(e)
+		// The switch is made in this frame; see park.
+		if p := w.handle(e); p != nil {
+			p.enter()
+			p.co.next()
+			p.leave()
+		}
 	}
 	w.history.End = w.timeline.Now()
 	if w.history.Stopped == history.Horizon {
@@ -187,14 +192,15 @@ const (
 // isIO tells what comes from the network from what a timer brings.
 func (e *event) isIO() bool { return e.kind == evRequest || e.kind == evReply }
 
-func (w *World) handle(e *event) {
+// handle does what e says, and returns the process that is to be resumed by it.
+func (w *World) handle(e *event) *Process {
 	switch e.kind {
 	case evWake, evSignal:
-		e.p.wake(e)
+		return e.p.wake(e)
+	case evReply:
+		return e.to.reply(e)
 	case evRequest:
 		e.to.request(e)
-	case evReply:
-		e.to.reply(e)
 	case evAlarm:
 		e.to.ring(e)
 	case evThaw:
@@ -204,6 +210,7 @@ func (w *World) handle(e *event) {
 	case evFunc:
 		e.body.(func())()
 	}
+	return nil
 }
 
 // fail ends the run with an error about a process.
