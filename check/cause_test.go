@@ -232,3 +232,42 @@ func TestSecondsAreExact(t *testing.T) {
 		require.Equal(t, want, seconds(d))
 	}
 }
+
+// A lock whose servers say nothing of their keys is still explained by what struck
+// them.
+func TestCauseWithoutTheServersWord(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault history.Event
+		cause string
+		who   string
+	}{
+		"clock": {
+			history.Event{Who: "db", Value: "clock-step db +11s", Why: "stepped +11s"},
+			"db's clock stepped +11s at 2.000; c2 was granted the lock at 3.000 while c1's term ran to 11.000", "db",
+		},
+		"restart": {
+			history.Event{Who: "db", Value: "restart db kill", Why: "restarted empty"},
+			"db restarted empty at 2.000; c2 was granted the lock at 3.000 while c1's term ran to 11.000", "db",
+		},
+		"a cut link takes no key away": {
+			history.Event{Who: "c1,c2", Peer: "db", Value: "partition c1,c2|db", Why: "cut off"},
+			"c2 was granted the lock at 3.000 while c1's term ran to 11.000", "",
+		},
+		"nor does a client's clock": {
+			history.Event{Who: "c1", Value: "clock-step c1 +11s", Why: "stepped +11s"},
+			"c2 was granted the lock at 3.000 while c1's term ran to 11.000", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := newTape()
+			tp.granted(1, 1, "c1", 1, 11)
+			c.fault.Kind = history.Fault
+			tp.on(2, c.fault)
+			tp.granted(3, 3, "c2", 2, 13)
+			breach := Verdict(&tp.h).Promise.Breaches[0]
+			require.Equal(t, c.cause, breach.Cause)
+			require.Equal(t, Service, breach.Blame)
+			require.Equal(t, c.who, breach.Who)
+		})
+	}
+}

@@ -60,21 +60,28 @@ func (j *Judge) progress() Progress {
 	return p
 }
 
-// attempt takes in acquire s and returns how long its client had waited, if the
-// attempt ended that.
+// attempt takes in acquire s and returns how long its client had waited, if a wait
+// ended with it or before it.
 func (ws *waits) attempt(r *record, i int32, s *span) time.Duration {
 	k := ws.pairs.of(pair{s.client, s.lock})
 	ws.list = grown(ws.list, int(k)+1)
 	w := &ws.list[k]
+	var before time.Duration
+	if w.open {
+		if last := &r.spans[w.last]; last.ret != none && s.acted > last.ret { // it gave up, and has come back
+			before = r.event(last.ret).At - w.from
+			w.open = false
+		}
+	}
 	if !w.open {
 		*w = wait{pair: pair{s.client, s.lock}, open: true, from: r.event(s.call).At}
 	}
 	w.last = i
 	if s.outcome != history.OK {
-		return 0
+		return before
 	}
 	w.open = false
-	return r.event(s.ret).At - w.from
+	return max(before, r.event(s.ret).At-w.from)
 }
 
 // waited returns when an open wait ended, and whether it was only the run that
@@ -101,12 +108,39 @@ func (ws *waits) stuck(r *record) (Status, string) {
 	}
 	for i := range ws.list {
 		w := &ws.list[i]
-		if r.believer(w.lock, 0) == none {
+		if r.believer(w.lock, 0) == none && r.hopeless(w) {
 			return Stalled, fmt.Sprintf("%s waited for %s from %s to the end at %s, and nobody held it",
 				r.clients.keys[w.client], r.locks.keys[w.lock], seconds(w.from), seconds(r.h.End))
 		}
 	}
 	return OK, ""
+}
+
+// hopeless reports whether w could not have ended soon after the run: it has made
+// an attempt, or waits in a queue, since the last belief in its lock ended, and no
+// promise that still stands would have run out by itself.
+func (r *record) hopeless(w *wait) bool {
+	s := &r.spans[w.last]
+	for i := range r.spells {
+		b := &r.spells[i]
+		to := b.to
+		if ended := r.lives[b.client].ended; ended != none {
+			to = min(to, r.event(ended).At)
+		}
+		if b.lock == w.lock && s.ret != none && to > r.event(s.call).At {
+			return false
+		}
+	}
+	for i := range r.spans {
+		g := &r.spans[i]
+		if g.lock != w.lock || g.outcome != history.OK || g.verb != history.Acquire && g.verb != history.Extend {
+			continue
+		}
+		if until := r.event(g.ret).Until; until != history.Forever && until > r.h.End {
+			return false
+		}
+	}
+	return true
 }
 
 // believer returns the next spell from k on whose client is alive and believes

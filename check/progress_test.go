@@ -15,10 +15,38 @@ func TestWaitRunsThroughRefusalsToTheGrant(t *testing.T) {
 	for s := 3.0; s < 9; s++ {
 		tp.call(s, "c2", history.Acquire, int32(s))
 		tp.ret(s+.5, "c2", history.Refused)
-		tp.on(s+.6, history.Event{Kind: history.Step, Who: "c2"})
 	}
 	tp.granted(9, 10, "c2", 9, 19)
 	require.Equal(t, Progress{Status: OK, Longest: sec(7)}, progressOf(tp))
+}
+
+func TestWhoGivesUpAndComesBackWaitsAnew(t *testing.T) {
+	tp := newTape()
+	tp.call(3, "c2", history.Acquire, 1)
+	tp.ret(5, "c2", history.Refused)
+	tp.on(8, history.Event{Kind: history.Step, Who: "c2"})
+	tp.granted(9, 10, "c2", 9, 19)
+	require.Equal(t, Progress{Status: OK, Longest: sec(2)}, progressOf(tp))
+}
+
+// A run that ends between a loss and the next attempt shows no stall, nor does one
+// that ends while the promise to a dead client stands.
+func TestWhatTheEndOfTheRunCutsIsNoStall(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 10)
+	tp.call(2, "c2", history.Acquire, 2)
+	tp.ret(3, "c2", history.Refused)
+	tp.end(4, "c1", "")
+	tp.h.End = sec(20)
+	require.Equal(t, OK, progressOf(tp).Status)
+
+	tp = newTape()
+	tp.granted(0, 1, "c1", 1, 30)
+	tp.end(1, "c1", history.DoubtDeath)
+	tp.call(2, "c2", history.Acquire, 2)
+	tp.ret(3, "c2", history.Refused)
+	tp.h.End = sec(20)
+	require.Equal(t, OK, progressOf(tp).Status)
 }
 
 func TestWaitEndsWhereTheClientGaveUp(t *testing.T) {

@@ -15,6 +15,7 @@ type span struct {
 	call, ret    int32 // event indexes; ret is none when the operation never returned
 	lock, client int32
 	grant        int32
+	acted        int32 // the client's last Step before it, or none
 	verb         history.Verb
 	outcome      history.Outcome // Unknown when it never returned
 }
@@ -97,6 +98,7 @@ func (r *record) called(i int32, e *history.Event) {
 		call: i, ret: none, lock: r.locks.of(e.Lock), client: r.client(e.Who),
 		grant: e.Grant, verb: e.Verb, outcome: history.Unknown,
 	}
+	s.acted = r.lives[s.client].acted
 	for len(r.byOp) <= int(e.Op) {
 		r.byOp = append(r.byOp, none)
 	}

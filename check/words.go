@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,9 +87,7 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 	at := seconds(told)
 	end := r.ended(a, b, until)
 	if end == nil {
-		return charge{
-			fmt.Sprintf("%s was granted the lock at %s while %s", r.owner(b), at, r.ran(a, until)), Service, "",
-		}
+		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s", r.owner(b), at, r.ran(a, until)))
 	}
 	c := r.ending(a, end)
 	link := "needed it"
@@ -97,6 +96,40 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 	}
 	c.cause = fmt.Sprintf("%s; %s's grant at %s %s; %s", c.cause, r.owner(b), at, link, r.ran(a, until))
 	return c
+}
+
+// suspicion is the charge where the servers do not say what became of the key of
+// grant a. What struck one of them before b was granted is named first.
+func (r *record) suspicion(a, b int32, what string) charge {
+	c := charge{what, Service, ""}
+	from, to := r.between(a, b)
+	for i := from; i < to; i++ {
+		e := r.event(i)
+		if e.Kind != history.Fault || e.Why == "" || slices.Contains(r.clients.keys, e.Who) {
+			continue
+		}
+		name := e.Who
+		switch word, _, _ := strings.Cut(e.Value, " "); word {
+		case "clock-step", "clock-rate":
+			name += "'s clock"
+		case "restart", "failover":
+		default:
+			continue // it takes no key away
+		}
+		c.cause, c.who = fmt.Sprintf("%s %s at %s; %s", name, e.Why, seconds(e.At), what), e.Who
+	}
+	return c
+}
+
+// between is the stretch of events from the call that got grant a to the return
+// that told of grant b.
+func (r *record) between(a, b int32) (from, to int32) {
+	x, ok := r.granted(a)
+	y, also := r.granted(b)
+	if !ok || !also {
+		return 0, 0
+	}
+	return x.call, y.ret
 }
 
 // ended returns the event with which the key of grant a ended on a node before

@@ -32,7 +32,8 @@ type Lock interface {
 	// Acquire makes one attempt at the lock called key. Retrying is the caller's;
 	// a service that queues its clients blocks. The error is nil for a grant,
 	// ErrHeld for a definite refusal, and anything else when the outcome is
-	// unknown: the lock may or may not have been taken.
+	// unknown: the lock may or may not have been taken. With an error, of the grant
+	// only its Value counts, by which servers may know the attempt.
 	Acquire(p *sim.Process, key string) (Grant, error)
 	// Release gives up what g granted. The error is nil when the service
 	// confirmed it, ErrNotHeld when the service said that the caller does not hold
@@ -59,6 +60,17 @@ var (
 	ErrHeld    = errors.New("the lock is held")
 	ErrNotHeld = errors.New("the caller does not hold the lock")
 )
+
+// Refused is a definite refusal, as ErrHeld, that says more about why: "2 of 5
+// nodes".
+func Refused(why string) error { return refusal(why) }
+
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Is makes a refusal an ErrHeld.
+func (r refusal) Is(target error) bool { return target == ErrHeld }
 
 // Grant is what a client was given.
 type Grant struct {

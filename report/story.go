@@ -114,12 +114,17 @@ func (s *teller) index() {
 			continue
 		}
 		s.returns[e.Op] = i
-		if e.Verb == history.Acquire && e.Outcome == history.OK {
-			g := &grant{client: e.Who, until: e.Until, votes: e.Votes}
+		if e.Verb != history.Acquire {
+			continue
+		}
+		// An attempt that failed may have set keys too, with nothing promised.
+		g := &grant{client: e.Who, over: e.Outcome != history.OK}
+		if e.Outcome == history.OK {
+			g.until, g.votes = e.Until, e.Votes
 			s.grants[e.Grant] = g
-			if e.Value != "" {
-				s.keys[e.Value] = g
-			}
+		}
+		if e.Value != "" {
+			s.keys[e.Value] = g
 		}
 	}
 }

@@ -23,12 +23,16 @@ func (w *World) After(process, step string, count int, f func()) {
 	w.anchors = append(w.anchors, anchor{process, step, count, 0, true, f})
 }
 
-// Pending lists the anchors that were never reached, as "c1.write#1".
+// Pending lists the anchors that were never reached, as "before c1.write#1".
 func (w *World) Pending() []string {
 	var missed []string
 	for _, a := range w.anchors {
 		if a.seen < a.count {
-			missed = append(missed, fmt.Sprintf("%s.%s#%d", a.process, a.step, a.count))
+			when := "before"
+			if a.after {
+				when = "after"
+			}
+			missed = append(missed, fmt.Sprintf("%s %s.%s#%d", when, a.process, a.step, a.count))
 		}
 	}
 	return missed

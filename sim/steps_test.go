@@ -45,7 +45,8 @@ func TestAnchors(t *testing.T) {
 		})
 		w.At(time.Minute, func() {
 			require.Equal(t, []string{
-				"c1.write#2", "c1.write#2", "c2.write#1", "c2.write#1", "c1/r.sleep#1", "c1/r.sleep#1",
+				"before c1.write#2", "after c1.write#2", "before c2.write#1", "after c2.write#1",
+				"before c1/r.sleep#1", "after c1/r.sleep#1",
 			}, w.Pending())
 		})
 	})

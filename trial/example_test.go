@@ -120,5 +120,5 @@ func Example() {
 	fmt.Println(r.Promise.Breaches[0].Cause)
 	// Output:
 	// broken 1.5s none
-	// db's clock stepped +11s at 2.000; c2's grant at 3.000 came while c1's term ran to 11.000
+	// db's clock stepped +11s at 2.000; c2 was granted the lock at 3.000 while c1's term ran to 11.000
 }

@@ -40,6 +40,7 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	call := r.call(p, history.Acquire, key, r.grants)
 	g, err := r.lock.Acquire(p, key)
 	e := r.outcome(p, call, err)
+	e.Value = g.Value
 	if e.Outcome == history.OK {
 		promise(&e, call.at, g, 0)
 	}
@@ -154,6 +155,9 @@ func (r *recorder) outcome(p *sim.Process, c calling, err error) history.Event {
 	case errors.Is(err, models.ErrHeld), errors.Is(err, sim.ErrRefused):
 		// A connection that was refused carried nothing: the operation never was.
 		e.Outcome = history.Refused
+		if err != models.ErrHeld {
+			e.Why = err.Error()
+		}
 	case errors.Is(err, models.ErrNotHeld):
 		e.Outcome = history.NotHeld
 	default:

@@ -183,7 +183,7 @@ func TestMissedAnchorsAreNamed(t *testing.T) {
 		Cast:     trial.Writers(1, resource.Plain("doc")),
 		Schedule: faults.MustParse("before c1.write#9  kill c1"),
 	})
-	require.Equal(t, []string{"c1.write#9"}, r.Missed)
+	require.Equal(t, []string{"before c1.write#9"}, r.Missed)
 }
 
 func TestBoundLeavesUnknown(t *testing.T) {

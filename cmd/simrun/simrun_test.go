@@ -200,7 +200,7 @@ func TestScheduleFromStandardInput(t *testing.T) {
 	require.Equal(t, 0, got.code, got.err)
 	require.Contains(t, got.out, "c1   is paused (gc) for 2s")
 	require.Contains(t, got.out, "expected  nothing: no expectation can be derived\n"+
-		"missed    never reached: c1.write#9\n")
+		"missed    never reached: before c1.write#9\n")
 	require.NotContains(t, got.out, "control")
 
 	got = with(t, scenarios.All, "at x", "--scenario", "gc-pause", "--schedule", "-")

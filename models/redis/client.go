@@ -39,10 +39,13 @@ func (w stopwatch) started(p *sim.Process) stopwatch {
 	return w
 }
 
-// valid reads the clock again and tells whether anything of the term is left:
-// usable - (T2 - T1) > 0.
-func (w stopwatch) valid(p *sim.Process) bool {
-	return !w.on || w.usable-(p.Now(w.clock)-w.start) > 0
+// elapsed reads the clock again: T2 - T1. The lock is of use while that is less
+// than usable. A stopwatch that is not on shows 0.
+func (w stopwatch) elapsed(p *sim.Process) time.Duration {
+	if !w.on {
+		return 0
+	}
+	return p.Now(w.clock) - w.start
 }
 
 // deadline is when the client stops believing in what it was granted.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"locksim/clock"
@@ -30,14 +31,18 @@ func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	value := newValue(p)
 	watch := l.watch.started(p)
 	r := l.ask(p, &Set{key, value, l.TTL})
-	valid := watch.valid(p)
-	if valid && len(r.votes) >= l.Quorum {
+	elapsed := watch.elapsed(p)
+	if elapsed < watch.usable && len(r.votes) >= l.Quorum {
 		return l.grant(value, watch, &r), nil
 	}
 	if !l.KeepMinority {
 		l.ask(p, &DelIfEqual{key, value})
 	}
-	return models.Grant{}, models.ErrHeld
+	why := strconv.Itoa(len(r.votes)) + " of " + strconv.Itoa(l.Nodes) + " nodes"
+	if elapsed >= watch.usable {
+		why += ", but after " + elapsed.String() + " of " + watch.usable.String()
+	}
+	return models.Grant{Value: value}, models.Refused(why)
 }
 
 func (l *redlock) grant(value string, watch stopwatch, r *round) models.Grant {
@@ -64,11 +69,11 @@ func (l *redlock) Release(p *sim.Process, key string, g models.Grant) error {
 func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.watch.started(p)
 	r := l.ask(p, &ExpireIfEqual{key, g.Value, l.TTL})
-	valid := watch.valid(p)
+	elapsed := watch.elapsed(p)
 	if err := l.judge("extension", p, &r); err != nil {
 		return models.Grant{}, err
 	}
-	if !valid {
+	if elapsed >= watch.usable {
 		return models.Grant{}, errLate
 	}
 	return l.grant(g.Value, watch, &r), nil

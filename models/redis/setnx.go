@@ -104,15 +104,15 @@ func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	set, err := sim.Call[Status](p, server, &Set{key, value, l.TTL}, l.Timeout)
 	switch {
 	case err != nil:
-		return models.Grant{}, err
+		return models.Grant{Value: value}, err
 	case !bool(set):
 		return models.Grant{}, models.ErrHeld
 	}
-	if !watch.valid(p) {
+	if elapsed := watch.elapsed(p); elapsed >= watch.usable {
 		// Too late to be of use. Nobody was promised anything; what becomes of the
 		// key, if this fails, is up to its TTL.
 		_ = l.Release(p, key, models.Grant{Value: value})
-		return models.Grant{}, models.ErrHeld
+		return models.Grant{Value: value}, models.Refused("after " + elapsed.String() + " of " + watch.usable.String())
 	}
 	return l.grant(value, server, watch), nil
 }
@@ -155,7 +155,7 @@ func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant
 	if err := l.confirm(p, &ExpireIfEqual{key, g.Value, l.TTL}); err != nil {
 		return models.Grant{}, err
 	}
-	if !watch.valid(p) {
+	if watch.elapsed(p) >= watch.usable {
 		return models.Grant{}, errLate
 	}
 	return l.grant(g.Value, server, watch), nil
