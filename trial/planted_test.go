@@ -72,15 +72,15 @@ func TestPlantedNoStepThree(t *testing.T) {
 // gives them back, all wait until they expire.
 func TestPlantedMinorityIsKept(t *testing.T) {
 	t.Parallel()
-	run := func(keep bool) trial.Result {
+	run := func(cleanup redis.Cleanup) trial.Result {
 		const again = "; acquire every 50ms jitter 50ms; work 1s; release"
 		return trial.Test(t, trial.Spec{
-			System:  redis.Redlock{KeepMinority: keep, Sends: redis.Parallel, Order: ends()},
+			System:  redis.Redlock{Cleanup: cleanup, Sends: redis.Parallel, Order: ends()},
 			Cast:    cast(client("c1", "until 0s"+again), client("c2", "until 0s"+again), client("c3", "until 0s"+again)),
 			Latency: sim.Latency{Default: []time.Duration{2 * time.Millisecond}, Links: nearest()},
 		})
 	}
-	bad, good := run(true), run(false)
+	bad, good := run(redis.OnRelease), run(redis.OnAll)
 	require.GreaterOrEqual(t, bad.Progress.Longest, 10*time.Second)
 	require.Less(t, good.Progress.Longest, 4*time.Second)
 	require.Equal(t, check.Kept, bad.Promise.Status)

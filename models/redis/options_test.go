@@ -37,6 +37,7 @@ func TestOptionErrors(t *testing.T) {
 		{Redlock{Drift: 10 * time.Second}, "redlock: drift 10s: want 0 or more and less than the ttl, 10s"},
 		{Redlock{Drift: -1}, "redlock: drift -1ns: want 0 or more and less than the ttl, 10s"},
 		{Redlock{Drift: time.Second, NoDrift: true}, "redlock: drift 1s and no-drift: want one of them"},
+		{Redlock{Timeout: time.Second, NoTimeout: true}, "redlock: timeout 1s and no-timeout: want one of them"},
 		{Redlock{Order: map[string][]string{"c1": {"r1", "r2", "r9"}}}, `redlock: order of c1: no node "r9": want r1 to r5`},
 		{Redlock{Order: map[string][]string{"c1": {"r1", "r2", "r1"}}}, "redlock: order of c1: r1 is there twice"},
 		{Redlock{Order: map[string][]string{"c1": {"r1", "r2"}}}, "redlock: order of c1: 2 nodes: want at least the quorum, 3"},
@@ -58,7 +59,7 @@ func TestOptionErrors(t *testing.T) {
 func TestOptionsAsText(t *testing.T) {
 	redlock := Redlock{
 		Nodes: 3, TTL: 30 * time.Second, Drift: time.Second, Sends: Parallel, Timeout: 5 * time.Millisecond, Quorum: 2,
-		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, KeepMinority: true,
+		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, Cleanup: OnGranted, NoTimeout: true,
 		Order: map[string][]string{"c2": {"r3", "r2", "r1"}},
 	}
 	text, err := yaml.Marshal(redlock)

@@ -53,12 +53,45 @@ type Redlock struct {
 	// SkipValidity leaves out the clock of steps 1, 3 and 4: the client takes a
 	// majority for the lock however long it took, and believes until it releases.
 	SkipValidity bool `yaml:"skip-validity,omitempty"`
-	// KeepMinority leaves out step 5.
-	KeepMinority bool `yaml:"keep-minority,omitempty"`
+	// Cleanup is on which nodes a client deletes its key again, after a failure and
+	// when it releases: on all by default, as step 5 has it.
+	Cleanup Cleanup `yaml:"cleanup,omitempty"`
+	// NoTimeout lets the client wait for every node for ever: one node that does
+	// not answer holds it up.
+	NoTimeout bool `yaml:"no-timeout,omitempty"`
 	// Order is the list of nodes as a client's configuration has it, by the
 	// client's name; others ask r1, r2 and so on. A list may leave out nodes; the
 	// quorum stays that of all.
 	Order map[string][]string `yaml:"order,omitempty"`
+}
+
+// Cleanup is on which nodes a client deletes its key again.
+type Cleanup uint8
+
+// The ways to clean up.
+const (
+	// OnAll deletes it on all nodes, even those that are believed not to have it: a
+	// reply may have been lost after the key was set.
+	OnAll Cleanup = iota
+	// OnGranted deletes it only on the nodes that said OK. A key that was set
+	// without a reply then stays until it expires.
+	OnGranted
+	// OnRelease deletes it on all nodes, but only to release a lock: after a failed
+	// attempt the minority that was got stays until it expires.
+	OnRelease
+)
+
+var cleanupNames = [...]string{OnAll: "all", OnGranted: "granted", OnRelease: "release-only"}
+
+// String is the way's name: "all", "granted" or "release-only".
+func (c Cleanup) String() string { return nameOf(cleanupNames[:], c) }
+
+// MarshalText writes the way's name.
+func (c Cleanup) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a way's name.
+func (c *Cleanup) UnmarshalText(text []byte) error {
+	return parseName("cleanup", cleanupNames[:], text, c)
 }
 
 // Sends is how the nodes are asked.
@@ -110,13 +143,20 @@ func (o Redlock) Open(w *sim.World) (models.Lock, error) {
 
 // complete fills in the defaults and tells what is wrong with the options.
 func (o *Redlock) complete() error {
+	if o.NoTimeout && o.Timeout != 0 {
+		return fmt.Errorf("timeout %v and no-timeout: want one of them", o.Timeout)
+	}
 	if err := cmp.Or(
 		checkTimes(&o.TTL, &o.Timeout),
 		Config{o.Clock, o.Persistence}.check(),
 		checkClock(o.ClientClock),
 		checkName("sends", sendsNames[:], o.Sends),
+		checkName("cleanup", cleanupNames[:], o.Cleanup),
 	); err != nil {
 		return err
+	}
+	if o.NoTimeout {
+		o.Timeout = noTimeout
 	}
 	o.Nodes = cmp.Or(o.Nodes, 5)
 	if o.Nodes < 1 || o.Nodes > maxNodes {

@@ -30,13 +30,13 @@ var errLate = errors.New("answered too late to be of use")
 func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	value := newValue(p)
 	watch := l.watch.started(p)
-	r := l.ask(p, &Set{key, value, l.TTL})
+	r := l.ask(p, l.nodes(p), &Set{key, value, l.TTL})
 	elapsed := watch.elapsed(p)
 	if elapsed < watch.usable && len(r.votes) >= l.Quorum {
 		return l.grant(value, watch, &r), nil
 	}
-	if !l.KeepMinority {
-		l.ask(p, &DelIfEqual{key, value})
+	if l.Cleanup != OnRelease {
+		l.clean(p, key, value, r.votes)
 	}
 	why := strconv.Itoa(len(r.votes)) + " of " + strconv.Itoa(l.Nodes) + " nodes"
 	if elapsed >= watch.usable {
@@ -59,8 +59,17 @@ func (l *redlock) grant(value string, watch stopwatch, r *round) models.Grant {
 // Release deletes the key on every node that has it with the value of g. It is
 // confirmed when a quorum had it.
 func (l *redlock) Release(p *sim.Process, key string, g models.Grant) error {
-	r := l.ask(p, &DelIfEqual{key, g.Value})
+	r := l.clean(p, key, g.Value, g.Votes)
 	return l.judge("release", p, &r)
+}
+
+// clean deletes the key with that value; votes are the nodes that said OK to it.
+func (l *redlock) clean(p *sim.Process, key, value string, votes []string) round {
+	nodes := l.nodes(p)
+	if l.Cleanup == OnGranted {
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(s *sim.Server) bool { return !slices.Contains(votes, s.Name()) })
+	}
+	return l.ask(p, nodes, &DelIfEqual{key, value})
 }
 
 // Extend gives the key a new TTL on every node that has it with the value of g.
@@ -68,7 +77,7 @@ func (l *redlock) Release(p *sim.Process, key string, g models.Grant) error {
 // because the client may still hold the lock for its earlier term.
 func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.watch.started(p)
-	r := l.ask(p, &ExpireIfEqual{key, g.Value, l.TTL})
+	r := l.ask(p, l.nodes(p), &ExpireIfEqual{key, g.Value, l.TTL})
 	elapsed := watch.elapsed(p)
 	if err := l.judge("extension", p, &r); err != nil {
 		return models.Grant{}, err
@@ -110,9 +119,11 @@ type round struct {
 	err    error    // and why
 }
 
-// ask sends one command to all of p's nodes and collects the answers.
-func (l *redlock) ask(p *sim.Process, command any) round {
-	nodes := l.nodes(p)
+// noTimeout is the patience of a client that waits for ever.
+const noTimeout time.Duration = -1
+
+// ask sends one command to some of p's nodes and collects the answers.
+func (l *redlock) ask(p *sim.Process, nodes []*sim.Server, command any) round {
 	r := round{votes: make([]string, 0, len(nodes)), left: make([]int, 0, len(nodes))}
 	if l.Sends == Parallel {
 		l.askAll(p, nodes, command, &r)
@@ -128,13 +139,16 @@ func (l *redlock) ask(p *sim.Process, command any) round {
 // askAll sends to all nodes and then reads the answers, until all are there or
 // the timeout, which runs for all of them from the first send, is over.
 func (l *redlock) askAll(p *sim.Process, nodes []*sim.Server, command any, r *round) {
-	end := p.Machine().Read(clock.Monotonic) + l.Timeout
+	start := p.Machine().Read(clock.Monotonic)
 	tickets := make([]sim.Ticket, len(nodes))
 	for i, node := range nodes {
 		tickets[i] = p.Send(node, command)
 	}
 	for range nodes {
-		left := max(end-p.Machine().Read(clock.Monotonic), time.Duration(0))
+		left := noTimeout
+		if !l.NoTimeout {
+			left = max(0, start+l.Timeout-p.Machine().Read(clock.Monotonic))
+		}
 		i, reply, err := p.AwaitAny(tickets, left)
 		if i < 0 {
 			r.silent, r.err = "at least one", err

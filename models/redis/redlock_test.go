@@ -155,15 +155,45 @@ func TestRedlockPauseOneByOne(t *testing.T) {
 }
 
 // S32, S30: whoever fails must let go of the minority that it got.
-func TestRedlockKeepMinority(t *testing.T) {
-	for _, keep := range []bool{false, true} {
-		s := newStage(t, Redlock{KeepMinority: keep})
+func TestRedlockCleanup(t *testing.T) {
+	for cleanup, kept := range map[Cleanup]bool{OnAll: false, OnGranted: false, OnRelease: true} {
+		s := newStage(t, Redlock{Cleanup: cleanup})
 		s.takes("r3", "r4", "r5")
 		a := s.acquire("c1", 0)
 		s.run()
 		require.ErrorIs(t, a.err, models.ErrHeld)
-		require.Equal(t, keep, s.value("r1") != "")
-		require.Equal(t, keep, s.value("r2") != "")
+		require.Equal(t, kept, s.value("r1") != "", cleanup)
+		require.Equal(t, kept, s.value("r2") != "", cleanup)
+	}
+}
+
+// R2: a node that set the key and whose reply was lost has it too.
+func TestRedlockCleansUpWhereItHeardNothing(t *testing.T) {
+	for cleanup, kept := range map[Cleanup]bool{OnAll: false, OnGranted: true} {
+		s := newStage(t, Redlock{Cleanup: cleanup})
+		s.takes("r3", "r4", "r5")
+		lost := s.w.AddRule("", func(m sim.Message) sim.Ruling {
+			if m.Reply && m.From == "r1" {
+				return sim.Lose()
+			}
+			return sim.Pass()
+		})
+		s.w.At(20*time.Millisecond, func() { s.w.RemoveRule(lost) })
+		a := s.acquire("c1", 0)
+		s.run()
+		require.ErrorIs(t, a.err, models.ErrHeld)
+		require.Equal(t, kept, s.value("r1") != "", cleanup)
+	}
+}
+
+// Without a timeout, one silent node holds the client up for ever.
+func TestRedlockWithoutTimeout(t *testing.T) {
+	for _, sends := range []Sends{OneByOne, Parallel} {
+		s := newStage(t, Redlock{NoTimeout: true, Sends: sends})
+		s.cut("r2")
+		a := s.acquire("c1", 0)
+		s.run()
+		require.Zero(t, a.done, "%s", sends)
 	}
 }
 
