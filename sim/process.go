@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"slices"
 	"time"
 
 	"locksim/clock"
@@ -167,52 +165,6 @@ func later(t, d time.Duration) time.Duration {
 	return t + d
 }
 
-// Wait waits until s is fired, but no longer than d on p's monotonic clock. It
-// reports whether s has been fired. It is a step, "sleep".
-func (p *Process) Wait(s *Signal, d time.Duration) bool {
-	if s.fired || p.gone() {
-		return s.fired
-	}
-	p.Step("sleep")
-	if s.fired {
-		return true
-	}
-	p.arm(clock.Monotonic, later(p.m.Read(clock.Monotonic), max(d, 0)))
-	p.signal = s
-	s.waiting = append(s.waiting, p)
-	p.park()
-	p.awake()
-	p.signal = nil
-	if !s.fired {
-		s.waiting = slices.DeleteFunc(s.waiting, func(q *Process) bool { return q == p })
-	}
-	return s.fired
-}
-
-// Signal is fired once, by any thread or alarm of the process whose threads
-// wait for it. The zero value is ready.
-type Signal struct {
-	fired   bool
-	waiting []*Process
-}
-
-// Fired tells whether s has been fired.
-func (s *Signal) Fired() bool { return s.fired }
-
-// Fire wakes all that wait for s, and all that ever will.
-func (s *Signal) Fire() {
-	if s.fired {
-		return
-	}
-	s.fired = true
-	for _, p := range s.waiting {
-		if p.signal == s {
-			p.w.timeline.Schedule(p.w.timeline.Now(), event{kind: evSignal, p: p, gen: p.gen})
-		}
-	}
-	s.waiting = nil
-}
-
 // ahead runs on to true instant at without a switch, where nothing else happens
 // before.
 func (p *Process) ahead(at time.Duration) bool {
@@ -258,38 +210,6 @@ func (p *Process) awake() {
 		p.w.timeline.Cancel(p.timer)
 	}
 }
-
-// mortal unwinds p if it is dead.
-func (p *Process) mortal() {
-	if p.dead {
-		p.unwinding = true
-		panic(killed{})
-	}
-}
-
-// gone tells whether p is dead and unwinding, so that what it asks of the world
-// must do nothing. If it does not know yet that it is dead, that unwinds it.
-func (p *Process) gone() bool {
-	return (p.dead || p.state != stateRunning) && p.unwind()
-}
-
-func (p *Process) unwind() bool {
-	if p.state != stateRunning {
-		panic(fmt.Sprintf("sim: a method of process %s is called outside its own body", p.label()))
-	}
-	if !p.unwinding {
-		p.mortal()
-	}
-	if p.undead++; p.undead > lastWishes {
-		p.w.fail(p, "goes on after its death: a loop in a defer, or a recover?")
-		runtime.Goexit()
-	}
-	return true
-}
-
-// lastWishes is how often a dead process may call the world before that is taken
-// for a loop that never ends.
-const lastWishes = 100_000
 
 // wake ends p's wait, unless it is over already or p is paused. It returns p if it
 // is to be resumed.
@@ -342,29 +262,6 @@ func (p *Process) leave() {
 		p.w.idle = append(p.w.idle, p.co)
 	}
 	p.co = nil
-}
-
-// kill makes p dead. Unless it is running, which unwinds at its next step, its
-// defers have run when kill returns.
-func (p *Process) kill() {
-	p.dead = true
-	if p.state == stateEnded || p.state == stateRunning {
-		return
-	}
-	if p.co == nil { // never started
-		p.end()
-		return
-	}
-	p.resume()
-}
-
-func (p *Process) end() {
-	if p.timed {
-		p.timed = false
-		p.w.timeline.Cancel(p.timer)
-	}
-	p.state = stateEnded
-	p.due = p.due[:0]
 }
 
 func (p *Process) label() string {
