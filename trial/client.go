@@ -63,8 +63,14 @@ func (c *client) step(p *sim.Process, i int) int {
 		if h := c.holding(l.Key); h != nil {
 			c.recorder.extend(p, h)
 		}
+	case "watch":
+		c.watch(p, l)
 	case "look":
 		c.recorder.look(p, l.Key)
+	case "check":
+		if h := c.holding(l.Key); h != nil {
+			c.recorder.check(p, h)
+		}
 	case "release":
 		c.release(p, l.Key)
 	default:
@@ -96,13 +102,43 @@ func (c *client) try(p *sim.Process, key string) bool {
 	return true
 }
 
-// work lasts for d, or until the client learns that it has lost a lock.
+// watch begins to extend a lock, until it is released or lost.
+func (c *client) watch(p *sim.Process, l *Line) {
+	h := c.holding(l.Key)
+	if h == nil {
+		return
+	}
+	h.watch = l
+	if l.Main {
+		return
+	}
+	p.Go("watch", func(t *sim.Process) {
+		for !t.Wait(&h.ended, l.Every) {
+			c.recorder.renew(t, h)
+		}
+	})
+}
+
+// work lasts for d, or until the client learns that it has lost a lock. A lock
+// that the first thread watches is extended in the meantime.
 func (c *client) work(p *sim.Process, d time.Duration) {
 	if len(c.held) == 0 {
 		p.Sleep(d)
 		return
 	}
-	p.Wait(&c.held[len(c.held)-1].lost, d)
+	h := c.held[len(c.held)-1]
+	if h.watch == nil || !h.watch.Main {
+		p.Wait(&h.ended, d)
+		return
+	}
+	end := p.Machine().Read(clock.Monotonic) + d
+	for {
+		left := end - p.Machine().Read(clock.Monotonic)
+		if left <= 0 || p.Wait(&h.ended, min(left, h.watch.Every)) || left <= h.watch.Every {
+			return
+		}
+		c.recorder.renew(p, h)
+	}
 }
 
 func (c *client) release(p *sim.Process, key string) {
@@ -118,7 +154,7 @@ func (c *client) release(p *sim.Process, key string) {
 // lost is a grant that the client knows to have lost and has not released.
 func (c *client) lost() *holding {
 	for _, h := range c.held {
-		if h.lost.Fired() {
+		if h.lost {
 			return h
 		}
 	}

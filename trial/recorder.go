@@ -28,9 +28,19 @@ type holding struct {
 	until time.Duration
 	// believing: the client has not yet executed a step that ends its belief.
 	believing bool
-	// lost is fired when the client learns that it has lost the lock.
-	lost  sim.Signal
+	// lost: the client knows that it has lost the lock. ended is fired then, and when
+	// it releases.
+	lost  bool
+	ended sim.Signal
 	alarm sim.Alarm
+	watch *Line // how it is extended; nil for not at all
+}
+
+// lose is what a client does when it learns that it has lost the lock.
+func (r *recorder) lose(p *sim.Process, h *holding, why string) {
+	r.doubt(p, h, why)
+	h.lost = true
+	h.ended.Fire()
 }
 
 // acquire makes one attempt. It returns nil when the lock was not granted, for
@@ -50,18 +60,17 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	}
 	h := &holding{key: key, id: call.event.Grant, grant: g, until: e.Until, believing: true}
 	p.Record(history.Event{Kind: history.Believe, Lock: key, Grant: h.id})
-	r.watch(p, h)
+	r.expire(p, h)
 	return h
 }
 
-// watch ends the belief in h when the client's own deadline is over. It is a
+// expire ends the belief in h when the client's own deadline is over. It is a
 // timer of the client's: while the client is frozen, it notices nothing.
-func (r *recorder) watch(p *sim.Process, h *holding) {
+func (r *recorder) expire(p *sim.Process, h *holding) {
 	h.alarm.Cancel()
 	if d := h.grant.Deadline; d != nil {
 		h.alarm = p.Machine().SetAlarm(d.Clock, d.Reading, func() {
-			r.doubt(p, h, history.DoubtDeadline)
-			h.lost.Fire()
+			r.lose(p, h, history.DoubtDeadline)
 		})
 	}
 }
@@ -79,6 +88,7 @@ func (r *recorder) doubt(p *sim.Process, h *holding, why string) {
 // release ends the belief in h and gives the lock back.
 func (r *recorder) release(p *sim.Process, h *holding) {
 	r.doubt(p, h, history.DoubtRelease)
+	h.ended.Fire()
 	call := r.call(p, history.Release, h.key, h.id)
 	err := r.lock.Release(p, h.key, h.grant)
 	p.Record(r.outcome(p, call, err))
@@ -87,6 +97,26 @@ func (r *recorder) release(p *sim.Process, h *holding) {
 // extend asks for a new term for h. A client that is told that it does not hold
 // the lock has lost it.
 func (r *recorder) extend(p *sim.Process, h *holding) {
+	if r.ask(p, h) == history.NotHeld {
+		r.lose(p, h, history.DoubtLost)
+	}
+}
+
+// renew is an extension by whoever watches over h: unless that ignores it, a
+// failure of any kind ends the work.
+func (r *recorder) renew(p *sim.Process, h *holding) {
+	outcome := r.ask(p, h)
+	switch {
+	case outcome == history.OK || h.watch.Ignore:
+	case outcome == history.NotHeld:
+		r.lose(p, h, history.DoubtLost)
+	default:
+		r.lose(p, h, history.DoubtAbort)
+	}
+}
+
+// ask extends h and returns what came of it.
+func (r *recorder) ask(p *sim.Process, h *holding) history.Outcome {
 	call := r.call(p, history.Extend, h.key, h.id)
 	g, err := r.lock.(models.Extender).Extend(p, h.key, h.grant)
 	e := r.outcome(p, call, err)
@@ -95,17 +125,22 @@ func (r *recorder) extend(p *sim.Process, h *holding) {
 		h.grant, h.until = g, e.Until
 	}
 	p.Record(e)
-	switch {
-	case e.Outcome == history.OK && h.believing:
-		r.watch(p, h)
-	case e.Outcome == history.NotHeld:
-		r.doubt(p, h, history.DoubtLost)
-		h.lost.Fire()
+	if e.Outcome == history.OK && h.believing {
+		r.expire(p, h)
+	}
+	return e.Outcome
+}
+
+// check asks who holds the lock. A client that is told another name, or nothing,
+// gives h up.
+func (r *recorder) check(p *sim.Process, h *holding) {
+	if value, ok := r.look(p, h.key); !ok || value != h.grant.Value {
+		r.lose(p, h, history.DoubtLost)
 	}
 }
 
-// look asks who holds the lock.
-func (r *recorder) look(p *sim.Process, key string) {
+// look asks who holds the lock. It reports false when nothing was learned.
+func (r *recorder) look(p *sim.Process, key string) (string, bool) {
 	call := r.call(p, history.Read, key, 0)
 	value, err := r.lock.(models.Inspector).Holder(p, key)
 	e := r.outcome(p, call, err)
@@ -114,6 +149,7 @@ func (r *recorder) look(p *sim.Process, key string) {
 		e.Outcome = history.Unknown // it names a grant that nobody has been told of yet
 	}
 	p.Record(e)
+	return value, err == nil
 }
 
 // owner is the number of the grant that goes by value, 0 for none.

@@ -135,9 +135,9 @@ func able(lock models.Lock, c *Client) error {
 	for i := range c.Script {
 		l, ok := &c.Script[i], true
 		switch l.Verb {
-		case "extend":
+		case "extend", "watch":
 			_, ok = lock.(models.Extender)
-		case "look":
+		case "look", "check":
 			_, ok = lock.(models.Inspector)
 		}
 		if !ok {

@@ -14,7 +14,12 @@ import (
 //	                                  to jitter more, after each refusal
 //	try [KEY]                         one attempt; refused: on behind the release of KEY
 //	extend [KEY]                      ask for a new term
+//	watch [KEY] every 3s [main] [ignore]
+//	                                  from now on, extend the lock that often: in a
+//	                                  thread of its own, or (main) only while working;
+//	                                  a failure ends the work, or (ignore) does not
 //	look [KEY]                        ask who holds the lock
+//	check [KEY]                       ask, and give up the lock if it is another's
 //	work 1s                           work; ends early when the client knows that it lost the lock
 //	read RESOURCE                     read it; a write that follows is computed from that
 //	write RESOURCE                    write to it
@@ -35,8 +40,10 @@ type Line struct {
 	Object string        // a resource
 	Effect string        // do
 	For    time.Duration // until, work
-	Every  time.Duration // acquire: the wait after a refusal
+	Every  time.Duration // acquire: the wait after a refusal; watch: between extensions
 	Jitter time.Duration // acquire: the most that is added to it
+	Main   bool          // watch: by the first thread, while it works
+	Ignore bool          // watch: a failed extension changes nothing
 }
 
 // DefaultKey is the lock's name in a script that gives none, and DefaultEvery
@@ -46,11 +53,11 @@ const (
 	DefaultEvery = 100 * time.Millisecond
 )
 
-var verbs = []string{"until", "acquire", "try", "extend", "look", "work", "read", "write", "claim", "do", "release"}
+var verbs = []string{"until", "acquire", "try", "extend", "watch", "look", "check", "work", "read", "write", "claim", "do", "release"}
 
 func (l *Line) usesLock() bool {
 	switch l.Verb {
-	case "acquire", "try", "extend", "look", "release":
+	case "acquire", "try", "extend", "watch", "look", "check", "release":
 		return true
 	}
 	return false
@@ -78,11 +85,17 @@ func (l Line) String() string {
 	if l.usesLock() && l.Key != DefaultKey {
 		words = append(words, l.Key)
 	}
-	if l.Verb == "acquire" && l.Every != DefaultEvery {
+	if l.Verb == "acquire" && l.Every != DefaultEvery || l.Verb == "watch" {
 		words = append(words, "every", l.Every.String())
 	}
 	if l.Jitter != 0 {
 		words = append(words, "jitter", l.Jitter.String())
+	}
+	if l.Main {
+		words = append(words, "main")
+	}
+	if l.Ignore {
+		words = append(words, "ignore")
 	}
 	return strings.Join(words, " ")
 }
@@ -162,15 +175,22 @@ func parseLine(words []string) (Line, error) {
 	return l, err
 }
 
-// takeLock reads a lock's name and how often to try.
+// takeLock reads a lock's name and how often to try, or to extend.
 func (l *Line) takeLock(words []string) ([]string, error) {
 	l.Key = DefaultKey
 	if len(words) > 0 && words[0] != "every" && words[0] != "jitter" {
 		l.Key, words = takeWord(words)
 	}
-	if l.Verb != "acquire" {
-		return words, nil
+	switch l.Verb {
+	case "acquire":
+		return l.takeAcquire(words)
+	case "watch":
+		return l.takeWatch(words)
 	}
+	return words, nil
+}
+
+func (l *Line) takeAcquire(words []string) ([]string, error) {
 	l.Every = DefaultEvery
 	var err error
 	if len(words) > 0 && words[0] == "every" {
@@ -182,6 +202,26 @@ func (l *Line) takeLock(words []string) ([]string, error) {
 		l.Jitter, words, err = takeDuration(words[1:], "jitter")
 	}
 	return words, err
+}
+
+func (l *Line) takeWatch(words []string) ([]string, error) {
+	if len(words) == 0 || words[0] != "every" {
+		return words, fmt.Errorf("want how often to extend, such as watch every 3s")
+	}
+	var err error
+	if l.Every, words, err = takeDuration(words[1:], "every"); err != nil {
+		return words, err
+	}
+	if l.Every == 0 {
+		return words, fmt.Errorf("there is 0s behind every: want more")
+	}
+	if len(words) > 0 && words[0] == "main" {
+		l.Main, words = true, words[1:]
+	}
+	if len(words) > 0 && words[0] == "ignore" {
+		l.Ignore, words = true, words[1:]
+	}
+	return words, nil
 }
 
 func takeWord(words []string) (string, []string) {

@@ -29,6 +29,8 @@ func TestScriptText(t *testing.T) {
 		{" claim  doc ;read doc", "claim doc; read doc"},
 		{"do mailer invoice-1", ""},
 		{"work 90s", "work 1m30s"},
+		{"watch every 3s", ""},
+		{"watch b every 3300ms main ignore; check; check b", "watch b every 3.3s main ignore; check; check b"},
 	} {
 		s, err := trial.ParseScript(c.text)
 		require.NoError(t, err)
@@ -42,14 +44,17 @@ func TestScriptText(t *testing.T) {
 func TestScriptErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, says string }{
-		{"", `step 1, "": there is nothing: want one of until, acquire, try, extend, look, work, read, write, claim, do, release`},
-		{"acquire; fly", `step 2, "fly": no verb "fly": want one of until, acquire, try, extend, look, work, read, write, claim, do, release`},
+		{"", `step 1, "": there is nothing: want one of until, acquire, try, extend, watch, look, check, work, read, write, claim, do, release`},
+		{"acquire; fly", `step 2, "fly": no verb "fly": want one of until, acquire, try, extend, watch, look, check, work, read, write, claim, do, release`},
 		{"work", `step 1, "work": there is "" behind work: want a duration such as 1s, not negative`},
 		{"work -1s", `step 1, "work -1s": there is "-1s" behind work: want a duration such as 1s, not negative`},
 		{"write", `step 1, "write": want a resource, such as write doc`},
 		{"do mailer", `step 1, "do mailer": want a resource and an effect, such as do mailer invoice-1`},
 		{"release a b", `step 1, "release a b": there is "b" behind it: want the end of the step`},
 		{"acquire every soon", `step 1, "acquire every soon": there is "soon" behind every: want a duration such as 1s, not negative`},
+		{"watch", `step 1, "watch": want how often to extend, such as watch every 3s`},
+		{"watch every 0s", `step 1, "watch every 0s": there is 0s behind every: want more`},
+		{"watch every 3s loudly", `step 1, "watch every 3s loudly": there is "loudly" behind it: want the end of the step`},
 		{"try every 1s", `step 1, "try every 1s": there is "every" behind it: want the end of the step`},
 	} {
 		_, err := trial.ParseScript(c.text)
@@ -77,7 +82,7 @@ func specs() *rapid.Generator[trial.Spec] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "clients") {
 			line := rapid.SampledFrom(trial.MustScript(
-				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; read doc; write doc; claim doc; do doc x; look; extend b; release"))
+				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; read doc; write doc; claim doc; do doc x; look; check b; watch b every 3s main ignore; extend b; release"))
 			s.Cast.Clients = append(s.Cast.Clients, trial.Client{
 				Name: fmt.Sprint("c", i), Script: rapid.SliceOfN(line, 1, 5).Draw(t, "script"),
 			})

@@ -1,0 +1,87 @@
+package trial_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/models"
+	"locksim/models/redis"
+	"locksim/models/resource"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+// watched is a run in which c1 holds a lock of 10 s for longer than that, under a
+// watch, and c2 wants it from 3 s on.
+func watched(t *testing.T, watch, schedule string) trial.Result {
+	return trial.Test(t, trial.Spec{
+		System: redis.SetNX{},
+		Cast: trial.Cast{
+			Resources: []models.Resource{resource.Plain("doc")},
+			Clients: []trial.Client{
+				client("c1", "acquire; "+watch+"; work 25s; write doc; release"),
+				client("c2", "until 3s; acquire; write doc; work 1s; release"),
+			},
+		},
+		Schedule: faults.MustParse(schedule),
+		Latency:  sim.Every(time.Millisecond),
+		Horizon:  time.Minute,
+	})
+}
+
+// TestWatch: S11 and S65. A watch helps work that is long; not a process that
+// stands still, unless only one of its threads does.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, watch, schedule string
+		belief                check.Status
+		damage                int
+	}{
+		{"long work", "watch every 3300ms", "", check.Exclusive, 0},
+		{"long work, by the main thread", "watch every 3300ms main", "", check.Exclusive, 0},
+		{"the process stands still", "watch every 3300ms", "before c1.write#1  pause c1 gc 14s", check.Overlapping, 1},
+		{"its main thread does, which watches", "watch every 3300ms main", "before c1.write#1  pause c1 thread 14s", check.Overlapping, 1},
+		{"its main thread does, another watches", "watch every 3300ms", "before c1.write#1  pause c1 thread 14s", check.Exclusive, 0},
+		{"renewals fail, and that ends the work", "watch every 3300ms", "at 6s  partition c1|r1", check.Exclusive, 0},
+		{"renewals fail, and nobody cares", "watch every 3300ms ignore", "at 6s  partition c1|r1", check.Overlapping, 1},
+		{"no watch at all", "work 0s", "", check.Overlapping, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := watched(t, c.watch, c.schedule)
+			require.Equal(t, check.Kept, r.Promise.Status)
+			require.Equal(t, c.belief, r.Belief.Status)
+			require.Len(t, r.Damage.Events, c.damage)
+		})
+	}
+}
+
+// TestCheck: S10. A client that asks before it writes is safe from what happened
+// before it asked, and from nothing that happens after.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for schedule, damage := range map[string]int{
+		"before c1.check#1  pause c1 gc 14s": 0,
+		"before c1.write#1  pause c1 gc 14s": 1,
+	} {
+		r := trial.Test(t, trial.Spec{
+			System: redis.SetNX{},
+			Cast: trial.Cast{
+				Resources: []models.Resource{resource.Plain("doc")},
+				Clients: []trial.Client{
+					client("c1", "acquire; work 1s; check; write doc; release"),
+					client("c2", "until 3s; acquire; write doc; work 1s; release"),
+				},
+			},
+			Schedule: faults.MustParse(schedule),
+			Latency:  sim.Every(time.Millisecond),
+		})
+		require.Len(t, r.Damage.Events, damage, schedule)
+		require.Equal(t, check.Overlapping, r.Belief.Status, schedule)
+	}
+}
