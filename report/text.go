@@ -175,6 +175,10 @@ func colour(s check.Status) paint {
 
 func (p *page) expected(r *Run) {
 	e := r.Expected
+	if e == nil && r.Scenario.Share != nil && r.Schedule == "" {
+		p.entry("expected", noPaint, "nothing", " of one run: its seed decides; many are judged together")
+		return
+	}
 	if e == nil {
 		p.entry("expected", noPaint, "nothing", ": no expectation can be derived")
 		return

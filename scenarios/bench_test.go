@@ -14,7 +14,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(s.Name, func(b *testing.B) {
 			r := trial.NewRunner()
 			defer r.Close()
-			spec := s.Spec()
+			spec := s.SpecFor(0)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := r.Run(&spec); err != nil {

@@ -27,14 +27,14 @@ func TestExpectationsHoldForAnyParameters(t *testing.T) {
 						set(t, s, p)
 					}
 				}
-				spec := s.Spec()
+				spec := s.SpecFor(0)
 				r, err := runner.Run(&spec)
 				require.NoError(t, err)
 				want := s.Expect()
 				require.Empty(t, want.Differences(&r), "%v\n%s", s.Settings(), want.Because)
 				control, err := s.MakeControl()
 				require.NoError(t, err)
-				spec = control.Spec()
+				spec = control.SpecFor(0)
 				r, err = runner.Run(&spec)
 				require.NoError(t, err)
 				want = control.Expect()
@@ -92,7 +92,7 @@ func TestDefaultsAreTheFiguresOfTheLedger(t *testing.T) {
 			if key, value, ok := strings.Cut(c.set, "="); ok {
 				require.NoError(t, s.Set(key, value))
 			}
-			r, err := trial.Run(s.Spec())
+			r, err := trial.Run(s.SpecFor(0))
 			require.NoError(t, err)
 			require.Equal(t, c.overlap, r.Belief.Total)
 			require.Len(t, r.Damage.Events, c.damage)

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"locksim/trial"
@@ -14,14 +15,22 @@ type Scenario struct {
 	Name string
 	// Claim is one line: what it shows.
 	Claim string
+	// Pair is its place in the argument: the ID of one of [Pairs]; empty for none.
+	Pair string
 	// Claims are the rows of the claims ledger that it belongs to, such as "S7".
 	Claims []string
 	// Params are its parameters, in the order in which they are shown.
 	Params []Param
-	// Spec builds the run from the parameters.
+	// Spec builds the run from the parameters. [Scenario.SpecFor] is to be run.
 	Spec func() trial.Spec
-	// Expect derives what must come out from the same parameters.
+	// Vary, where it is set, changes the spec by choices that hang on the seed.
+	Vary func(*trial.Spec, *rand.Rand)
+	// Expect derives what must come out of each run from the same parameters; nil
+	// where runs differ by their seeds.
 	Expect func() Expectation
+	// Share derives what must come out of many runs together; nil where every run
+	// is judged by itself.
+	Share func() Share
 	// Control is what is run beside it, for the present parameters.
 	Control func() Control
 }

@@ -38,7 +38,7 @@ func TestScenarios(t *testing.T) {
 // when it is not as expected.
 func hold(t *testing.T, s *scenarios.Scenario) {
 	t.Helper()
-	result := trial.Test(t, s.Spec())
+	result := trial.Test(t, s.SpecFor(0))
 	run := &report.Run{Scenario: s, Result: &result}
 	t.Logf("%s\n%s", s.Claim, timeline(t, &result))
 	want := s.Expect()
@@ -59,7 +59,7 @@ func timeline(t *testing.T, r *trial.Result) string {
 func TestGolden(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
-			r, err := trial.Run(s.Spec())
+			r, err := trial.Run(s.SpecFor(0))
 			require.NoError(t, err)
 			golden(t, s.Name+".txt", timeline(t, &r))
 		})
@@ -74,7 +74,7 @@ func TestTraces(t *testing.T) {
 func traces(t *testing.T) string {
 	var b strings.Builder
 	for _, s := range scenarios.All() {
-		r, err := trial.Run(s.Spec())
+		r, err := trial.Run(s.SpecFor(0))
 		require.NoError(t, err)
 		fmt.Fprintf(&b, "%s  %s\n", r.TraceSHA256(), s.Name)
 	}
@@ -109,7 +109,7 @@ func TestSameTraceInParallel(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
 	for _, s := range scenarios.All() {
-		r, err := trial.Run(s.Spec())
+		r, err := trial.Run(s.SpecFor(0))
 		require.NoError(t, err)
 		want[s.Name] = r.TraceSHA256()
 	}
@@ -121,7 +121,7 @@ func TestSameTraceInParallel(t *testing.T) {
 			all := scenarios.All()
 			for i := range 3 * len(all) {
 				s := all[(i*(worker+1)+worker)%len(all)]
-				spec := s.Spec()
+				spec := s.SpecFor(0)
 				r, err := runner.Run(&spec)
 				require.NoError(t, err)
 				require.Equal(t, want[s.Name], r.TraceSHA256(), s.Name)
@@ -134,7 +134,7 @@ func TestSameTraceInParallel(t *testing.T) {
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	s := scenarios.Find("gc-pause")
-	r, err := trial.Run(s.Spec())
+	r, err := trial.Run(s.SpecFor(0))
 	require.NoError(t, err)
 	innocent := scenarios.Expectation{Promise: "broken", Breaches: []string{"double-grant"}, Belief: "exclusive", Progress: "stalled"}
 	require.Equal(t, []string{

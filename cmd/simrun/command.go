@@ -41,6 +41,7 @@ type options struct {
 	scenario string
 	seed     uint64
 	runs     int
+	counted  bool // runs was given
 	set      []string
 	schedule string
 	trace    string
@@ -66,6 +67,7 @@ func (a *app) root() *cobra.Command {
 				_, err := io.WriteString(a.out, brief)
 				return wrote(err)
 			}
+			o.counted = c.Flags().Changed("runs")
 			return a.run(c.Context(), &o)
 		},
 		SilenceErrors: true,
@@ -75,7 +77,7 @@ func (a *app) root() *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.scenario, "scenario", "", "the `NAME` of the scenario; simrun list shows all")
 	f.Uint64Var(&o.seed, "seed", 0, "the seed of the first run")
-	f.IntVar(&o.runs, "runs", 1, "how many runs, each with the next seed")
+	f.IntVar(&o.runs, "runs", 1, "how many runs, each with the next seed; where a share of many is\nexpected, the default is as many as that takes")
 	f.StringArrayVar(&o.set, "set", nil, "set a parameter: `KEY=VALUE`; may be repeated")
 	f.StringVar(&o.schedule, "schedule", "", "a `FILE` with a schedule of faults in the place of the scenario's own, - for stdin")
 	f.StringVar(&o.trace, "trace", "", "write the first run's history to `FILE` as JSON Lines")

@@ -22,8 +22,9 @@ type batch struct {
 	*app
 	*options
 	scenario *scenarios.Scenario
-	spec     trial.Spec
+	faults   faults.Schedule // of --schedule
 	expected *scenarios.Expectation
+	share    *report.Share // nil where each run is judged by itself
 
 	lab   lab
 	tally report.Tally
@@ -78,16 +79,27 @@ func (b *batch) prepare() error {
 			return usage("--set %v", err)
 		}
 	}
-	b.spec = b.scenario.Spec()
 	if b.schedule != "" {
-		b.spec.Schedule, err = b.readSchedule()
+		b.faults, err = b.readSchedule()
 		return err
 	}
+	b.expect()
+	return nil
+}
+
+// expect derives what must come out, of each run or of all together.
+func (b *batch) expect() {
 	if b.scenario.Expect != nil {
 		e := b.scenario.Expect()
 		b.expected = &e
 	}
-	return nil
+	if b.scenario.Share == nil {
+		return
+	}
+	b.share = &report.Share{Scenario: b.scenario, Expected: b.scenario.Share()}
+	if !b.counted {
+		b.runs = b.share.Expected.Runs
+	}
 }
 
 // keys lists the parameters of s.
@@ -145,8 +157,11 @@ func (b *batch) all(ctx context.Context) (done int, err error) {
 
 // one does the run with a seed.
 func (b *batch) one(seed uint64) error {
-	b.spec.Seed = seed
-	result, err := b.lab.run(&b.spec)
+	spec := b.scenario.SpecFor(seed)
+	if b.schedule != "" {
+		spec.Schedule = b.faults
+	}
+	result, err := b.lab.run(&spec)
 	switch {
 	case errors.Is(err, trial.ErrSpec):
 		return b.refused(err)
@@ -163,6 +178,12 @@ func (b *batch) one(seed uint64) error {
 	}
 	r := &report.Run{Scenario: b.scenario, Seed: seed, Result: &result, Expected: b.expected, Schedule: b.schedule}
 	b.tally.Add(r)
+	if b.share != nil {
+		b.share.Runs++
+		if b.share.Expected.Hit(&result) {
+			b.share.Hits++
+		}
+	}
 	if b.format == json {
 		return wrote(report.JSON(b.out, r))
 	}
@@ -205,8 +226,7 @@ func (b *batch) control(seed uint64) (*report.Control, error) {
 		return &report.Control{Name: b.scenario.Control().Name, Err: err}, nil
 	}
 	shown := &report.Control{Name: c.Name, Settings: c.Settings()}
-	spec := c.Spec()
-	spec.Seed = seed
+	spec := c.SpecFor(seed)
 	var own lab // the history of the run beside it must stand
 	defer own.close()
 	result, err := own.run(&spec)
@@ -223,12 +243,22 @@ func (b *batch) control(seed uint64) (*report.Control, error) {
 
 // summary writes the page, and with more than one run how they all came out.
 func (b *batch) summary() error {
-	if b.format == json || b.tally.Runs() == 0 {
+	switch {
+	case b.tally.Runs() == 0:
+		return nil
+	case b.format == json && b.share != nil:
+		return wrote(b.share.JSON(b.out))
+	case b.format == json:
 		return nil
 	}
 	if b.runs > 1 {
 		b.page.WriteByte('\n')
 		if err := b.tally.Text(&b.page, b.layout()); err != nil {
+			return err
+		}
+	}
+	if b.share != nil {
+		if err := b.share.Text(&b.page, b.layout()); err != nil {
 			return err
 		}
 	}
@@ -243,7 +273,7 @@ func (b *batch) outcome() error {
 		return failed("the simulator failed in %d of %d runs, first: %v", b.failures, b.runs, b.failure)
 	case b.failures == 1:
 		return failed("the simulator failed: %v", b.failure)
-	case b.tally.Count(report.NotAsExpected) > 0:
+	case b.tally.Count(report.NotAsExpected) > 0, b.share != nil && b.share.Judgement() == report.NotAsExpected:
 		return &exit{code: exitUnexpected}
 	case b.tally.Count(report.Undecided) > 0:
 		return &exit{code: exitUndecided}

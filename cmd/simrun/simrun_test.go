@@ -127,7 +127,7 @@ func TestWorstExitCode(t *testing.T) {
 	}
 	one := func(change func(*scenarios.Scenario)) {
 		s := altered(change)()[0]
-		x := &batch{app: &app{out: &bytes.Buffer{}, all: scenarios.All}, options: &options{runs: 1, format: json}, scenario: s, spec: s.Spec()}
+		x := &batch{app: &app{out: &bytes.Buffer{}, all: scenarios.All}, options: &options{runs: 1, format: json}, scenario: s}
 		defer x.lab.close()
 		e := s.Expect()
 		x.expected = &e
