@@ -34,6 +34,11 @@ type Control struct {
 	Err error
 }
 
+// title is the control's name and settings.
+func (c *Control) title() string {
+	return strings.Join(append([]string{c.Name}, c.Settings...), " ")
+}
+
 // outcome is the control's verdicts in a line, or why there are none.
 func (c *Control) outcome() string {
 	if c.Err != nil {

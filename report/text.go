@@ -56,7 +56,7 @@ func (p *page) verdicts(r *Run) {
 	}
 	p.expected(r)
 	if c := r.Control; c != nil {
-		p.entry("control", noPaint, strings.Join(append([]string{c.Name}, c.Settings...), " "), ": "+c.outcome())
+		p.entry("control", noPaint, c.title(), ": "+c.outcome())
 	}
 	if len(r.Result.Missed) > 0 {
 		p.entry("missed", yellow, "never reached", ": "+strings.Join(r.Result.Missed, ", "))

@@ -21,6 +21,7 @@ func gcPause() *Scenario {
 	ttl, pause, kind, fencing := 10*time.Second, 14*time.Second, "gc", "off"
 	s := &Scenario{
 		Name:   "gc-pause",
+		Pair:   "pause",
 		Claim:  "a pause after the grant breaks the belief, not the promise; fencing saves the data",
 		Claims: []string{"S7", "S8", "S12", "K5", "K7", "A1", "H1"},
 	}
@@ -116,6 +117,7 @@ func gcPauseRedis() *Scenario {
 	ttl, pause, kind, hop, every := 10*time.Second, 14*time.Second, "gc", time.Millisecond, trial.DefaultEvery
 	s := &Scenario{
 		Name:   "gc-pause-redis",
+		Pair:   "pause",
 		Claim:  "the same pause on SET NX PX: Redis keeps its word, and two clients hold the lock",
 		Claims: []string{"S7", "S25", "T6", "T7"},
 	}

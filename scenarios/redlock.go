@@ -82,7 +82,7 @@ func secondHolder(lost bool, ttl, again time.Duration, why string) Expectation {
 func redlockRestart(name string) *Scenario {
 	ttl, at, again, down := 10*time.Second, 500*time.Millisecond, 2*time.Second, time.Duration(0)
 	persistence, crash := "none", "power-loss"
-	s := &Scenario{Name: name, Claims: []string{"S33", "K11", "H3"}}
+	s := &Scenario{Name: name, Pair: "restart", Claims: []string{"S33", "K11", "H3"}}
 	control := Control{Name: "redlock-restart-fsync"}
 	switch name {
 	case "redlock-restart-fsync":
@@ -157,7 +157,7 @@ func restarted(persistence, crash string, at, down, again time.Duration) (string
 func redlockClockJump(name string) *Scenario {
 	ttl, at, again, jump := 10*time.Second, 500*time.Millisecond, time.Second, 11*time.Second
 	s := &Scenario{
-		Name: name, Claim: "a node whose clock jumps forgets a lock that is still held",
+		Name: name, Pair: "clock", Claim: "a node whose clock jumps forgets a lock that is still held",
 		Claims: []string{"K10", "S29", "R8", "H2"},
 	}
 	expiry, control := redis.Wall, Control{Name: "redlock-clock-jump-monotonic"}
@@ -207,6 +207,7 @@ func redlockGCInFlight() *Scenario {
 	ttl, pause, validity := 10*time.Second, 14*time.Second, "on"
 	s := &Scenario{
 		Name:   "redlock-gc-in-flight",
+		Pair:   "in-flight",
 		Claim:  "a pause while the replies are in flight is noticed: the client refuses the lock",
 		Claims: []string{"K12", "A8", "S40"},
 	}
@@ -280,6 +281,7 @@ func redlockGCAfterGrant() *Scenario {
 	ttl, pause := 10*time.Second, 14*time.Second
 	s := &Scenario{
 		Name:   "redlock-gc-after-grant",
+		Pair:   "pause",
 		Claim:  "a pause after the grant is noticed too late: Redlock keeps its word, two clients hold the lock",
 		Claims: []string{"A1", "S40", "S11"},
 	}

@@ -87,7 +87,7 @@ func (a *app) root() *cobra.Command {
 	c.SetErr(a.err)
 	c.SetFlagErrorFunc(flagError)
 	c.CompletionOptions.HiddenDefaultCmd = true
-	c.AddCommand(a.list())
+	c.AddCommand(a.list(), a.argue(), a.report())
 	return c
 }
 

@@ -178,16 +178,22 @@ func (b *batch) one(seed uint64) error {
 	}
 	r := &report.Run{Scenario: b.scenario, Seed: seed, Result: &result, Expected: b.expected, Schedule: b.schedule}
 	b.tally.Add(r)
-	if b.share != nil {
-		b.share.Runs++
-		if b.share.Expected.Hit(&result) {
-			b.share.Hits++
-		}
-	}
+	b.tick(&result)
 	if b.format == json {
 		return wrote(report.JSON(b.out, r))
 	}
 	return b.keep(r)
+}
+
+// tick counts a run for the share.
+func (b *batch) tick(r *trial.Result) {
+	if b.share == nil {
+		return
+	}
+	b.share.Runs++
+	if b.share.Expected.Hit(r) {
+		b.share.Hits++
+	}
 }
 
 // refused is the error about a spec that cannot be run.

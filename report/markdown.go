@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown writes REPORT.md: the question, the verdicts, each pair with both
+// sides, what ran, the timelines that matter, who is right under which
+// assumption, and at the end a guide for whoever has to choose.
+func Markdown(w io.Writer, points []Point) error {
+	p := newPage(w, Options{})
+	p.text(preface)
+	p.line("| | question | who is right |")
+	p.line("|---|---|---|")
+	for i := range points {
+		t := &points[i]
+		p.line(fmt.Sprintf("| [%d](#%s) | %s | %s |", t.Number, heading(t), t.Pair.Question, t.Pair.Right))
+	}
+	p.line()
+	for i := range points {
+		p.point(&points[i])
+	}
+	p.text(guide)
+	return p.err
+}
+
+// heading is the anchor of a pair's heading.
+func heading(t *Point) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			return r
+		}
+		return -1
+	}, strings.ToLower(t.Pair.Question))
+	return fmt.Sprintf("%d-%s", t.Number, plain)
+}
+
+// text writes paragraphs as they are.
+func (p *page) text(s string) { p.line(strings.TrimSpace(s) + "\n") }
+
+func (p *page) point(t *Point) {
+	q := &t.Pair
+	p.text(fmt.Sprintf("## %d. %s", t.Number, q.Question))
+	p.text(fmt.Sprintf("**%s**: %s (%s)", q.Claim.Who, q.Claim.Says, q.Claim.Where))
+	p.text(fmt.Sprintf("**%s**: %s (%s)", q.Answer.Who, q.Answer.Says, q.Answer.Where))
+	p.text(fmt.Sprintf("**Found**: %s", q.Found))
+	p.text(fmt.Sprintf("**Who is right**: %s", q.Right))
+	p.text(fmt.Sprintf("**It hangs on this**: %s", q.Decides))
+	p.line("| run | what it shows | found | expected |")
+	p.line("|---|---|---|---|")
+	for i := range t.Runs {
+		e := &t.Runs[i]
+		word := "as expected"
+		if !e.AsExpected() {
+			word = "**not as expected**"
+		}
+		p.line(fmt.Sprintf("| `%s` | %s | %s | %s: %s |", e.Run.Command(), e.Run.Scenario.Claim, e.finding(), word, e.because()))
+		if k := e.Run.Control; k != nil {
+			p.line(fmt.Sprintf("| control: `%s` | | %s | |", k.title(), k.outcome()))
+		}
+	}
+	p.line()
+	for i := range t.Runs {
+		if e := &t.Runs[i]; e.Timeline != "" {
+			p.text(fmt.Sprintf("`%s`\n\n```\n%s```", e.Run.Scenario.Name, e.Timeline))
+			break // one says it
+		}
+	}
+}
+
+const preface = `
+# Is Redlock safe? The argument, run
+
+<!-- Written by: go run ./cmd/simrun report. Do not edit; CI compares. -->
+
+In 2016 Martin Kleppmann wrote that Redlock, the distributed lock of the Redis documentation, is not safe enough to protect data, and Salvatore Sanfilippo (antirez), who designed it, answered. Both essays are short, clear and worth reading. This page does not retell them. It runs what they say, on a simulator in which every fault strikes where the authors let it strike, and reports what came out.
+
+A lock can fail in four ways, and most of the quarrel is about which of them is meant. So each run ends in four verdicts:
+
+- **promise**: did the lock service break its word? It promises that nobody else gets the lock for a term. If it hands the lock to another before that, the service has failed.
+- **belief**: did two clients believe at the same instant that they hold the lock? A client that was paused goes on believing, although its term is over and the service kept its word.
+- **damage**: did the resource suffer? A stale write accepted, an update lost, a mail sent twice, another's lock released. Doing work twice is a matter of efficiency, wrong data one of correctness.
+- **progress**: who waited how long, and did anybody wait for ever?
+
+Every figure below was derived beforehand by the formula given beside it, and then measured. Every run can be made again with the command in the first column.
+`
+
+const guide = `
+## Which lock, then?
+
+Ask first what a second holder costs.
+
+**Only work** (the same mail twice, a report computed twice): the lock is there for efficiency. One Redis with SET NX PX, a random value and a release that compares is enough; now and then the work will be done twice. Five nodes buy availability, not correctness.
+
+**The data** (a lost update, a balance that is wrong): the lock is there for correctness, and no lock with a term is enough by itself, whoever keeps it, because its holder can be paused after the grant. Let the resource decide: a transaction or a condition in the same database; a fencing token that comes out of the grant and is checked on every access; or a compare-and-set. The lock then only saves aborted work. If the resource can check nothing (a mail, a payment, a device), make the effect idempotent, or accept that it happens twice.
+
+Whatever you take, know what it stands on: the clock by which keys expire, what a node still knows after a restart, and whether the client measures how long it took to get the lock.
+`
