@@ -119,7 +119,11 @@ type Resource interface {
 // said at its type; it answers any other with a Written that is not OK.
 type (
 	// ReadRequest asks for an object. The answer is an Object.
-	ReadRequest struct{ Object string }
+	ReadRequest struct {
+		Object string
+		// Token is the reader's fencing token.
+		Token int64
+	}
 	// WriteRequest sets an object. The answer is a Written.
 	WriteRequest struct {
 		Object string

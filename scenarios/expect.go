@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksim/check"
+	"locksim/history"
 	"locksim/trial"
 )
 
@@ -15,8 +16,10 @@ type Expectation struct {
 	Breaches []string // kinds, in order
 	Belief   check.Status
 	// Overlap is the total time for which two clients believed.
-	Overlap  time.Duration
-	Damage   []string // kinds, in order
+	Overlap time.Duration
+	Damage  []string // kinds, in order
+	// Rejected are the clients whose writes the resource refused, in order.
+	Rejected []string
 	Progress check.Status
 	// Because is where the figures come from: the closed form, with its numbers.
 	Because string
@@ -51,6 +54,9 @@ func (e *Expectation) Differences(r *trial.Result) []string {
 	if got := wounds(r); !slices.Equal(got, e.Damage) {
 		differ("damage", e.Damage, got)
 	}
+	if got := rejected(r); !slices.Equal(got, e.Rejected) {
+		differ("rejected", e.Rejected, got)
+	}
 	if r.Progress.Status != e.Progress {
 		differ("progress", e.Progress, r.Progress.Status)
 	}
@@ -69,6 +75,16 @@ func breaches(r *trial.Result) []string {
 		kinds = append(kinds, b.Kind)
 	}
 	return kinds
+}
+
+func rejected(r *trial.Result) []string {
+	var clients []string
+	for i := range r.History.Events {
+		if e := &r.History.Events[i]; e.Kind == history.Write && e.Outcome == history.Refused {
+			clients = append(clients, e.Peer)
+		}
+	}
+	return clients
 }
 
 func wounds(r *trial.Result) []string {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"locksim/check"
-	"locksim/faults"
 	"locksim/models/lease"
 	"locksim/models/redis"
 	"locksim/models/resource"
@@ -18,10 +17,23 @@ var pauseKinds = []string{"gc", "loop", "thread", "suspend"}
 // gcPause is the widget of both documents (S7): the holder is paused between its
 // last check and its write, on a lock service that cannot fail.
 func gcPause() *Scenario {
-	ttl, pause, kind, fencing := 10*time.Second, 14*time.Second, "gc", "off"
+	return gcPauseWith("gc-pause", "pause", "off")
+}
+
+// fencing is the same with a store that checks the token (S12, K7, T8).
+func fencing() *Scenario {
+	s := gcPauseWith("gc-pause-fenced", "fence", "on")
+	s.Claim = "a fencing token keeps the late write out; the overlap stays as long as it was"
+	s.Claims = []string{"S12", "S15", "K7", "T8", "S42"}
+	s.Control = func() Control { return Control{"gc-pause-fenced", []string{"fencing=off"}} }
+	return s
+}
+
+func gcPauseWith(name, pair, fencing string) *Scenario {
+	ttl, pause, kind := 10*time.Second, 14*time.Second, "gc"
 	s := &Scenario{
-		Name:   "gc-pause",
-		Pair:   "pause",
+		Name:   name,
+		Pair:   pair,
 		Claim:  "a pause after the grant breaks the belief, not the promise; fencing saves the data",
 		Claims: []string{"S7", "S8", "S12", "K5", "K7", "A1", "H1"},
 	}
@@ -39,15 +51,15 @@ func gcPause() *Scenario {
 		return trial.Spec{
 			System:   lease.Ideal{TTL: ttl, Tokens: fencing == "on"},
 			Cast:     trial.Writers(2, store),
-			Schedule: pauseBeforeWrite(kind, pause),
+			Schedule: pauseBefore("write", kind, pause),
 			Horizon:  ttl + pause + time.Minute,
 		}
 	}
 	s.Expect = func() Expectation {
 		w := widget(ttl, pause)
 		e := w.expectation()
-		if fencing == "on" {
-			e.Damage = nil
+		if fencing == "on" && len(e.Damage) > 0 {
+			e.Damage, e.Rejected = nil, []string{"c1"}
 			e.Because += "; the store rejects c1's older token"
 		}
 		return e
@@ -57,17 +69,6 @@ func gcPause() *Scenario {
 		return Control{"gc-pause", []string{"pause=" + short(max(0, ttl-time.Second))}}
 	}
 	return s
-}
-
-func pauseBeforeWrite(kind string, d time.Duration) faults.Schedule {
-	var k sim.Pause
-	if err := k.UnmarshalText([]byte(kind)); err != nil {
-		panic(err) // the parameter allows no other
-	}
-	return faults.Schedule{{
-		Anchor: faults.Before("c1", "write", 1),
-		Action: faults.Pause{Machine: "c1", Kind: k, For: d},
-	}}
 }
 
 // story is the widget in figures: when c2 accepts the lock, when each believes
@@ -138,7 +139,7 @@ func gcPauseRedis() *Scenario {
 		return trial.Spec{
 			System:   redis.SetNX{TTL: ttl},
 			Cast:     cast,
-			Schedule: pauseBeforeWrite(kind, pause),
+			Schedule: pauseBefore("write", kind, pause),
 			Latency:  sim.Every(hop),
 			Horizon:  ttl + pause + time.Minute,
 		}

@@ -46,7 +46,12 @@ type Control struct {
 func All() []*Scenario {
 	return []*Scenario{
 		gcPause(),
+		fencing(),
+		gcPauseCAS(),
 		gcPauseRedis(),
+		lateWrite(),
+		fenceOnWritesOnly(),
+		stolenMark(),
 		redlockRestart("redlock-restart"),
 		redlockRestart("redlock-restart-fsync"),
 		redlockRestart("redlock-restart-delayed"),

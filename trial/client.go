@@ -9,8 +9,8 @@ import (
 	"locksim/sim"
 )
 
-// patience is how long a client waits for a resource's answer.
-const patience = 10 * time.Second
+// Patience is how long a client waits for a resource's answer before it goes on.
+const Patience = 10 * time.Second
 
 // client runs one script.
 type client struct {
@@ -190,21 +190,21 @@ func (c *client) use(p *sim.Process, l *Line) {
 	server := c.resource(l.Object)
 	switch l.Verb {
 	case "read":
-		if o, err := sim.Call[models.Object](p, server, models.ReadRequest{Object: l.Object}, patience); err == nil {
+		if o, err := sim.Call[models.Object](p, server, models.ReadRequest{Object: l.Object, Token: h.grant.Token}, Patience); err == nil {
 			c.remember(l.Object, o.Version)
 		}
 	case "claim":
 		claim := models.ClaimRequest{Object: l.Object, Mark: h.grant.Value, Grant: h.id}
-		if o, err := sim.Call[models.Object](p, server, claim, patience); err == nil {
+		if o, err := sim.Call[models.Object](p, server, claim, Patience); err == nil {
 			c.remember(l.Object, o.Version)
 		}
 	case "write":
 		p.Await(p.Send(server, models.WriteRequest{
 			Object: l.Object, Value: p.Name(), Token: h.grant.Token, Mark: h.grant.Value,
 			Base: c.base(l.Object), Grant: h.id,
-		}), patience)
+		}), Patience)
 	case "do":
-		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), patience)
+		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
 	}
 }
 

@@ -58,35 +58,39 @@ func (c *Check) UnmarshalText(text []byte) error {
 type Store struct {
 	Called string `yaml:"name"`
 	Check  Check  `yaml:"check,omitempty"`
+	// Reads: a fenced store remembers the token of a reader too, so that a writer
+	// with a smaller one comes too late even if nobody has written since.
+	Reads bool `yaml:"reads,omitempty"`
 }
 
 // Plain is a store that checks nothing, as a file or a third-party service.
-func Plain(name string) Store { return Store{name, Unchecked} }
+func Plain(name string) Store { return Store{Called: name} }
 
 // Fenced is a store that rejects a token smaller than one it has seen. A writer
 // without a token is rejected.
-func Fenced(name string) Store { return Store{name, AtLeast} }
+func Fenced(name string) Store { return Store{Called: name, Check: AtLeast} }
 
 // CompareAndSet is a store that accepts a write only from who claimed it last.
-func CompareAndSet(name string) Store { return Store{name, Compare} }
+func CompareAndSet(name string) Store { return Store{Called: name, Check: Compare} }
 
 // Name is how scripts call the store.
 func (s Store) Name() string { return s.Called }
 
 // Open puts the store's server into w.
 func (s Store) Open(w *sim.World) (*sim.Server, error) {
-	return w.Server(s.Called, &store{check: s.Check}), nil
+	return w.Server(s.Called, &store{check: s.Check, reads: s.Reads}), nil
 }
 
 type store struct {
 	check   Check
+	reads   bool
 	objects []object
 }
 
 type object struct {
 	name  string
 	now   models.Object
-	token int64 // the greatest that was accepted
+	token int64 // the greatest that was seen
 	mark  string
 }
 
@@ -94,7 +98,11 @@ type object struct {
 func (s *store) Serve(server *sim.Server, r sim.Request) {
 	switch q := r.Body.(type) {
 	case models.ReadRequest:
-		r.Reply(s.object(q.Object).now)
+		o := s.object(q.Object)
+		if s.reads {
+			o.token = max(o.token, q.Token)
+		}
+		r.Reply(o.now)
 	case models.ClaimRequest:
 		o := s.object(q.Object)
 		o.mark = q.Mark
