@@ -59,6 +59,9 @@ func All() []*Scenario {
 		redlockClockJump("redlock-clock-jump-monotonic"),
 		redlockGCInFlight(),
 		redlockGCAfterGrant(),
+		redlockDrift("redlock-drift"),
+		redlockDrift("redlock-drift-ppm"),
+		asyncFailover(),
 	}
 }
 
