@@ -16,6 +16,9 @@ import (
 // everywhere, not only at the figures of the documents.
 func TestExpectationsHoldForAnyParameters(t *testing.T) {
 	for _, s := range scenarios.All() {
+		if s.Expect == nil {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			runner := trial.NewRunner()
@@ -106,6 +109,10 @@ func TestControlsTurn(t *testing.T) {
 	for _, s := range scenarios.All() {
 		control, err := s.MakeControl()
 		require.NoError(t, err, s.Name)
+		if s.Share != nil {
+			require.NotEqual(t, s.Share().Want, control.Share().Want, s.Name)
+			continue
+		}
 		mine, theirs := s.Expect(), control.Expect()
 		mine.Because, theirs.Because = "", ""
 		require.NotEqual(t, mine, theirs, s.Name)
@@ -131,4 +138,37 @@ func TestParametersSayWhatIsAllowed(t *testing.T) {
 	require.NoError(t, s.Set("pause", "9500ms"))
 	require.Equal(t, []string{"pause=9.5s"}, s.Settings())
 	require.Nil(t, scenarios.Find("gc-paus"))
+}
+
+// TestShares runs each scenario whose runs are judged together as often as that
+// takes, and its control.
+func TestShares(t *testing.T) {
+	for _, s := range scenarios.All() {
+		if s.Share == nil {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			share(t, s)
+			control, err := s.MakeControl()
+			require.NoError(t, err)
+			share(t, control)
+		})
+	}
+}
+
+func share(t *testing.T, s *scenarios.Scenario) {
+	runner := trial.NewRunner()
+	defer runner.Close()
+	want, hits := s.Share(), 0
+	for seed := range want.Runs {
+		spec := s.SpecFor(uint64(seed))
+		r, err := runner.Run(&spec)
+		require.NoError(t, err)
+		if want.Hit(&r) {
+			hits++
+		}
+	}
+	near, ok := want.Verdict(hits, want.Runs)
+	require.True(t, ok && near, "%s %v: %d of %d, want %s", s.Name, s.Settings(), hits, want.Runs, want.String())
 }

@@ -62,6 +62,11 @@ func All() []*Scenario {
 		redlockDrift("redlock-drift"),
 		redlockDrift("redlock-drift-ppm"),
 		asyncFailover(),
+		splitVote(),
+		everysecPowerLoss(),
+		pauseOdds(),
+		invoices("invoices"),
+		invoices("invoices-locked"),
 	}
 }
 
