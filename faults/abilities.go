@@ -23,6 +23,10 @@ type Restarter interface {
 	// each key lost (history.Freed). It returns what became of the server's
 	// memory, to be read after its name: "restarted empty".
 	Crash(s *sim.Server, how Crash) string
+	// Restarted is called at the instant at which s is up again: it loads what the
+	// crash has left, by what the machine's clocks show now, and may send messages.
+	// It returns how the server is back, to be read after its name: "back up".
+	Restarted(s *sim.Server) string
 }
 
 // Replicated is a handler that replicates to others.

@@ -16,6 +16,7 @@ import (
 // echo is a server that can crash and has a replica.
 type echo struct {
 	crashed  []faults.Crash
+	back     []time.Duration // true instants
 	promoted string
 }
 
@@ -24,6 +25,11 @@ func (e *echo) Serve(_ *sim.Server, r sim.Request) { r.Reply(r.Body) }
 func (e *echo) Crash(_ *sim.Server, how faults.Crash) string {
 	e.crashed = append(e.crashed, how)
 	return "restarted empty"
+}
+
+func (e *echo) Restarted(s *sim.Server) string {
+	e.back = append(e.back, s.World().Now())
+	return "back up with 1 key"
 }
 
 func (e *echo) Replicas(*sim.Server) []string { return []string{"r2"} }
@@ -135,6 +141,35 @@ func TestClocksAreStruck(t *testing.T) {
 	require.Equal(t, 10*time.Second+s.w.Now(), s.w.Machine("r1").Read(clock.Wall))
 }
 
+// K11: a delay that is meant to outlast the keys ends early where it is counted
+// by a clock that jumps.
+func TestRestartByWallClock(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		schedule string
+		back     time.Duration
+	}{
+		{"at 15ms  restart r1 kill", 15 * ms},
+		{"at 15ms  restart r1 kill 20ms", 35 * ms},
+		{"at 15ms  restart r1 kill 20ms wall", 35 * ms},
+		{"at 15ms  restart r1 kill 20ms wall\nat 20ms  clock-step r1 +5ms", 30 * ms},
+		{"at 15ms  restart r1 kill 20ms wall\nat 20ms  clock-step r1 +1h", 20 * ms},
+		{"at 15ms  restart r1 kill 20ms wall\nat 20ms  clock-step r1 -5ms", 40 * ms},
+		{"at 15ms  restart r1 kill 20ms wall\nat 10ms  clock-step r1 +1h", 35 * ms},
+		{"at 15ms  restart r1 kill 20ms\nat 20ms  clock-step r1 +1h", 35 * ms},
+		{"at 15ms  restart r1 kill 20ms wall\nat 15ms  clock-rate r1 +100%", 25 * ms},
+		{"at 15ms  restart r1 kill 20ms wall\nat 20ms  restart r1 kill", 35 * ms},
+	} {
+		t.Run(c.schedule, func(t *testing.T) {
+			t.Parallel()
+			s := setUp(t).run(t, c.schedule)
+			require.Equal(t, []time.Duration{c.back}, s.echo.back)
+			require.False(t, s.w.Machine("r1").Server().Down())
+		})
+	}
+}
+
 func TestWhatIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := setUp(t).run(t, `
@@ -154,7 +189,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		{At: at(11), Kind: history.Fault, Who: "c1", Value: "pause c1 gc 5ms", Why: "paused (gc)"},
 		{At: at(15), Kind: history.Fault, Who: "r1", Value: "restart r1 power-loss 5ms", Why: "restarted empty"},
 		{At: at(16), Kind: history.Heal, Who: "c1", Value: "pause c1 gc 5ms", Why: "paused (gc)"},
-		{At: at(20), Kind: history.Heal, Who: "r1", Value: "restart r1 power-loss 5ms", Why: "back up"},
+		{At: at(20), Kind: history.Heal, Who: "r1", Value: "restart r1 power-loss 5ms", Why: "back up with 1 key"},
 		{At: at(30), Kind: history.Fault, Who: "c1", Peer: "r1", Value: "partition c1|r1 5ms", Why: "cut off"},
 		{At: at(35), Kind: history.Heal, Who: "c1", Peer: "r1", Value: "partition c1|r1 5ms", Why: "cut off"},
 		{At: at(40), Kind: history.Fault, Who: "r1", Value: "clock-step r1 +11s", Why: "stepped +11s"},

@@ -94,15 +94,22 @@ func (f ClockRate) strike(w *sim.World, line string) {
 	w.Machine(f.Machine).SetClockRate(f.Rate)
 }
 
-// Restart crashes a server and brings it back after For.
+// Restart crashes a server and brings it back after For: true time, or, with Wall,
+// time as the server's own wall clock counts it, which a step of that clock cuts
+// short or draws out.
 type Restart struct {
 	Server string
 	How    Crash
-	For    time.Duration
+	For    time.Duration // 0: it is back at once
+	Wall   bool
 }
 
 func (f Restart) String() string {
-	return fmt.Sprintf("restart %s %s%s", f.Server, f.How, optional(f.For))
+	by := ""
+	if f.Wall && f.For > 0 {
+		by = " wall"
+	}
+	return fmt.Sprintf("restart %s %s%s%s", f.Server, f.How, optional(f.For), by)
 }
 
 func (f Restart) check(w *sim.World) error {
@@ -120,13 +127,24 @@ func (f Restart) strike(w *sim.World, line string) {
 	// What was lost is recorded after the fault that lost it.
 	w.History().Events[at].Why = s.Handler().(Restarter).Crash(s, f.How)
 	if f.For == 0 {
-		s.Start()
+		start(s)
 		return
 	}
-	w.At(w.Now()+f.For, func() {
-		record(w, history.Heal, f.Server, "", line, "back up")
-		s.Start()
-	})
+	back := func() {
+		at := record(w, history.Heal, f.Server, "", line, "")
+		w.History().Events[at].Why = start(s)
+	}
+	if f.Wall {
+		s.After(clock.Wall, f.For, back)
+		return
+	}
+	w.At(w.Now()+f.For, back)
+}
+
+// start brings a restarted server back.
+func start(s *sim.Server) string {
+	s.Start()
+	return s.Handler().(Restarter).Restarted(s)
 }
 
 // Failover kills a primary and lets a replica take its place after After.

@@ -237,6 +237,12 @@ func (p *parser) restart() Action {
 		p.fail("kill or power-loss")
 	}
 	f.For = p.more()
+	if f.For > 0 && strings.TrimSpace(p.rest) != "" {
+		if p.next() != "wall" {
+			p.fail("wall, or the end of the line")
+		}
+		f.Wall = true
+	}
 	return f
 }
 

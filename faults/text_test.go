@@ -41,6 +41,7 @@ func TestParse(t *testing.T) {
 		"at 0s  clock-rate r3 +12.5%":               {Action: faults.ClockRate{Machine: "r3", Rate: 125_000_000}},
 		"at 0s  clock-rate r3 +7ppb":                {Action: faults.ClockRate{Machine: "r3", Rate: 7}},
 		"at 0s  restart r3 kill 12s":                {Action: faults.Restart{Server: "r3", How: faults.Kill, For: 12 * time.Second}},
+		"at 0s  restart r3 kill 12s wall":           {Action: faults.Restart{Server: "r3", How: faults.Kill, For: 12 * time.Second, Wall: true}},
 		"at 0s  failover r1>r2 5s":                  {Action: faults.Failover{Primary: "r1", Replica: "r2", After: 5 * time.Second}},
 		"at 0s  partition c1,c2|r4,r5 12s":          {Action: faults.Partition{A: []string{"c1", "c2"}, B: []string{"r4", "r5"}, For: 12 * time.Second}},
 		"at 0s  cut c1>r4":                          {Action: faults.Partition{A: []string{"c1"}, B: []string{"r4"}, OneWay: true}},
@@ -74,6 +75,10 @@ func TestParseErrors(t *testing.T) {
 		{"at 1s  clock-rate r3 -91%", `want a signed rate`},
 		{"at 1s  clock-rate r3 +0.5ppb", `want a signed rate`},
 		{"at 1s  restart r3 gently", `there is "gently": want kill or power-loss`},
+		{"at 1s  restart r3 kill wall", `column 24: there is "wall": want a duration such as 12s, or the end of the line`},
+		{"at 1s  restart r3 kill 12s boottime", `column 28: there is "boottime": want wall, or the end of the line`},
+		{"at 1s  restart r3 kill 0s wall", `there is "wall": want the end of the line`},
+		{"at 1s  restart r3 kill 12s wall wall", `column 33: there is "wall": want the end of the line`},
 		{"at 1s  failover r1", `there is "r1": want two machines such as c1>r3`},
 		{"at 1s  partition c1>r1", `there is "c1>r1": want two sides such as c1|r4,r5`},
 		{"at 1s  cut c1|r1", `there is "c1|r1": want two sides such as c1>r4,r5`},
@@ -85,6 +90,7 @@ func TestParseErrors(t *testing.T) {
 		require.ErrorAs(t, err, &where)
 	}
 	require.Panics(t, func() { faults.MustParse("at noon") })
+	require.Equal(t, "restart r3 kill", faults.Restart{Server: "r3", Wall: true}.String(), "at once is at once on any clock")
 }
 
 // faultsOf draws any fault.
@@ -103,7 +109,7 @@ func faultsOf() *rapid.Generator[faults.Fault] {
 			faults.KillProcess{Process: a},
 			faults.ClockStep{Machine: a, By: d * time.Duration(rapid.SampledFrom([]int{1, -1}).Draw(t, "sign"))},
 			faults.ClockRate{Machine: a, Rate: clock.Rate(rapid.Int64Range(int64(clock.MinRate), int64(clock.MaxRate)).Draw(t, "rate"))},
-			faults.Restart{Server: a, How: rapid.SampledFrom([]faults.Crash{faults.Kill, faults.PowerLoss}).Draw(t, "how"), For: d},
+			faults.Restart{Server: a, How: rapid.SampledFrom([]faults.Crash{faults.Kill, faults.PowerLoss}).Draw(t, "how"), For: d, Wall: d > 0 && rapid.Bool().Draw(t, "wall")},
 			faults.Failover{Primary: a, Replica: b, After: d},
 			faults.Partition{A: list.Draw(t, "left"), B: list.Draw(t, "right"), OneWay: rapid.Bool().Draw(t, "one way"), For: d},
 			faults.Message{What: faults.Delay, From: a, To: b, By: max(d, 1)},

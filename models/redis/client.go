@@ -48,6 +48,14 @@ func (w stopwatch) elapsed(p *sim.Process) time.Duration {
 	return p.Now(w.clock) - w.start
 }
 
+// late is the refusal of a grant that came too late to be of use.
+func (w stopwatch) late(p *sim.Process) error {
+	if elapsed := w.elapsed(p); w.on && elapsed >= w.usable {
+		return models.Refused("after " + elapsed.String() + " of " + w.usable.String())
+	}
+	return nil
+}
+
 // deadline is when the client stops believing in what it was granted.
 func (w stopwatch) deadline() *models.Deadline {
 	if !w.on {

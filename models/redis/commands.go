@@ -11,8 +11,38 @@ type (
 	// Set is SET Key Value NX PX TTL. The answer is a Status.
 	Set struct {
 		Key, Value string
-		// TTL in whole milliseconds.
+		// TTL in whole milliseconds; 0 for a key that never expires (SET NX, which is
+		// what SETNX does).
 		TTL time.Duration
+	}
+	// Put is SET Key Value PX TTL without NX: it takes the place of whatever is
+	// there. TTL is that of Set. The answer is a Status, always OK.
+	Put struct {
+		Key, Value string
+		TTL        time.Duration
+	}
+	// SetIncr is a script: SET Key Value NX PX TTL and, if that did it, INCR Counter,
+	// as one step of the server. The answer is an Integer: the counter, or 0 where
+	// the key is there.
+	SetIncr struct {
+		Key, Value string
+		TTL        time.Duration
+		Counter    string
+	}
+	// Incr is INCR Key, of a key that no lock uses. The answer is an Integer.
+	Incr struct{ Key string }
+	// PExpire is PEXPIRE Key TTL, whatever the key's value. The answer is an
+	// Integer: 1, or 0 where the key is not there.
+	PExpire struct {
+		Key string
+		TTL time.Duration
+	}
+	// Wait is WAIT Replicas Timeout: how many replicas have what this client wrote
+	// last on this server; the answer, an Integer, comes when Replicas of them have
+	// it, or when Timeout is over.
+	Wait struct {
+		Replicas int
+		Timeout  time.Duration
 	}
 	// Get is GET Key. The answer is a Bulk.
 	Get struct{ Key string }
@@ -28,13 +58,28 @@ type (
 		Key, Value string
 		TTL        time.Duration
 	}
-	// PTTL is PTTL Key. The answer is an Integer: milliseconds, or -2 where the
-	// key is not there.
+	// PTTL is PTTL Key. The answer is an Integer: milliseconds, -1 where the key
+	// never expires, or -2 where it is not there.
 	PTTL struct{ Key string }
 )
 
 // Label is the command's name in the history.
 func (*Set) Label() string { return "SET" }
+
+// Label is the command's name in the history.
+func (*Put) Label() string { return "SET" }
+
+// Label is the command's name in the history.
+func (*SetIncr) Label() string { return "EVAL" }
+
+// Label is the command's name in the history.
+func (*Incr) Label() string { return "INCR" }
+
+// Label is the command's name in the history.
+func (*PExpire) Label() string { return "PEXPIRE" }
+
+// Label is the command's name in the history.
+func (*Wait) Label() string { return "WAIT" }
 
 // Label is the command's name in the history.
 func (*Get) Label() string { return "GET" }

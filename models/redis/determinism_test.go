@@ -19,7 +19,11 @@ func TestDeterminism(t *testing.T) {
 	systems := []models.System{
 		SetNX{},
 		SetNX{Replica: true, Lag: 3 * hop, Persistence: Always, Release: GetThenDel},
+		SetNX{Replica: true, Lag: 3 * hop, Wait: 1, Expire: Separate, Token: SeparateIncr},
+		SetNX{Replica: true, Lag: 30 * hop, Check: CheckReplica, Persistence: EverySec},
+		SetNX{Token: ScriptIncr, Persistence: EverySec},
 		Redlock{},
+		Redlock{Token: SumOfCounters},
 		Redlock{Sends: Parallel, Persistence: EverySec, Clock: Monotonic, ClientClock: clock.Boottime},
 	}
 	kept := sim.New()
@@ -64,7 +68,9 @@ func trace(t *testing.T, w *sim.World, system models.System) string {
 	}
 	w.At(200*hop, func() {
 		s := w.Machine("r1").Server()
-		s.Handler().(faults.Restarter).Crash(s, faults.PowerLoss)
+		r := s.Handler().(faults.Restarter)
+		r.Crash(s, faults.PowerLoss)
+		r.Restarted(s)
 	})
 	w.At(300*hop, func() { w.Machine("r1").StepClock(time.Minute) })
 	require.NoError(t, w.Run())

@@ -3,8 +3,8 @@
 //
 // # What is real
 //
-// The commands. Each of SET NX PX, GET, DEL, DELEX IFEQ and PEXPIRE is parsed and
-// executed by miniredis, a Redis in Go, on its own dataset; there is no
+// The commands. Each of SET with NX and PX or without, GET, DEL, DELEX IFEQ,
+// PEXPIRE and INCR is parsed and executed by miniredis, a Redis in Go, on its own dataset; there is no
 // connection and no goroutine: a command is dispatched as a function call.
 //
 // # What is modelled
@@ -21,10 +21,32 @@
 // from miniredis when a command comes upon it too late. That is the only place
 // where time touches the data.
 //
-// Also modelled: the append-only file ([Persistence]), a replica ([SetNX]), and
-// one atomic command that Redis has only as a script: compare and PEXPIRE
-// ([ExpireIfEqual]). DELEX with IFEQ is a command since Redis 8.4; before, it is
-// the well-known script that does the same in one step.
+// Also modelled: the append-only file ([Persistence]), the replication below, and
+// two atomic commands that Redis has only as scripts: compare and PEXPIRE
+// ([ExpireIfEqual]), and SET NX with INCR ([SetIncr]). DELEX with IFEQ is a
+// command since Redis 8.4; before, it is the well-known script that does the same
+// in one step.
+//
+// # Replication
+//
+// A primary sends each change, with expiries as dates, to its one replica, and
+// answers its client without waiting. What it has not sent when it dies is lost;
+// what it has sent arrives, unless the replica has been promoted by then. A
+// replica deletes nothing by itself: it waits for the primary's DEL, and answers
+// nil for a key whose time is over by its own clock (as Redis since 3.2). Clients
+// may read it and not write to it.
+//
+// Changes are numbered. A replica that misses one, or has restarted, asks for
+// everything and throws away what it had. A primary that has restarted sends
+// everything, which may be nothing: one without persistence that comes back empty
+// empties its replica (Redis documentation, "Replication": safety when the primary
+// has persistence turned off).
+//
+// WAIT asks the replica how far it has come (REPLCONF GETACK), and is answered by
+// its answer or by the timeout. It is about what the same client wrote last: on
+// another connection it would be answered at once (measured on Redis 7.0.15). It
+// makes a write safer and the pair no consensus: what a replica has acknowledged it
+// may still lose, or let expire by a clock of its own.
 //
 // # Where it does not follow real Redis
 //
@@ -36,9 +58,9 @@
 //     after the last one, up to two seconds when the disk is slow.
 //   - Real Redis cannot expire by its monotonic clock; the option is there to show
 //     what that would cure and what not.
-//   - A replica serves no clients until it is promoted.
-//   - Replication has no resynchronisation: what a replica missed, because it was
-//     down or the link lost it, it does not get later, and it keeps what it has
-//     when its primary comes back empty. There is no WAIT. A primary that was
-//     replaced takes no part any more.
+//   - A replica notices that it has missed a change by the next message of its
+//     primary's: there are no pings, and no partial resynchronisation. A snapshot is
+//     one message, however long, and takes the primary no time.
+//   - There is one replica, no min-replicas-to-write and no WAITAOF. A primary that
+//     was replaced takes no part any more.
 package redis

@@ -19,8 +19,8 @@ type engine struct {
 	reply  bytes.Buffer
 	args   []string
 	// The argument of PX last used, and its text: a run uses one TTL.
-	px     int64
-	pxText string
+	last     int64
+	lastText string
 }
 
 func newEngine() *engine {
@@ -39,16 +39,35 @@ func newEngine() *engine {
 	return e
 }
 
-// setNX is SET key value NX PX ttl.
+// setNX is SET key value NX PX ttl, without PX where ttl is 0.
 func (e *engine) setNX(key, value string, ttl time.Duration) bool {
-	e.args = append(e.args[:0], "SET", key, value, "NX", "PX", e.ms(ttl))
+	e.args = append(e.args[:0], "SET", key, value, "NX")
+	e.px(ttl)
 	return e.run()[0] == '+'
 }
 
-// put is SET key value.
-func (e *engine) put(key, value string) {
+// put is SET key value PX ttl, without PX where ttl is 0.
+func (e *engine) put(key, value string, ttl time.Duration) {
 	e.args = append(e.args[:0], "SET", key, value)
+	e.px(ttl)
 	e.run()
+}
+
+// px adds PX ttl to e.args, unless ttl is 0.
+func (e *engine) px(ttl time.Duration) {
+	if ttl > 0 {
+		e.args = append(e.args, "PX", e.ms(ttl))
+	}
+}
+
+// incr is INCR key.
+func (e *engine) incr(key string) int64 {
+	e.args = append(e.args[:0], "INCR", key)
+	n, err := strconv.ParseInt(string(bytes.TrimSuffix(e.run()[1:], []byte("\r\n"))), 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("redis: miniredis answers INCR with no number: %v", err))
+	}
+	return n
 }
 
 // get is GET key.
@@ -80,10 +99,10 @@ func (e *engine) expire(key string, ttl time.Duration) bool {
 }
 
 func (e *engine) ms(d time.Duration) string {
-	if ms := d.Milliseconds(); ms != e.px {
-		e.px, e.pxText = ms, strconv.FormatInt(ms, 10)
+	if ms := d.Milliseconds(); ms != e.last {
+		e.last, e.lastText = ms, strconv.FormatInt(ms, 10)
 	}
-	return e.pxText
+	return e.lastText
 }
 
 // run executes e.args. The reply is valid until the next run.

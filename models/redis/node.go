@@ -2,6 +2,8 @@ package redis
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"locksim/clock"
@@ -21,14 +23,27 @@ type Node struct {
 	// keys is what the engine holds, with the owner and the expiry of each.
 	keys    map[string]item
 	journal []write
+	fsyncs  fsyncs
 	pair    *pair // nil for a node that is alone
 }
 
 // item is a key's owner, and its expiry: a reading of the node's clock in whole
-// milliseconds.
+// milliseconds, or never.
 type item struct {
-	value string
-	when  int64
+	value   string
+	when    int64
+	counter bool // no lock's key, but a number: its end is nobody's loss
+}
+
+// never is the expiry of a key that has none.
+const never = math.MaxInt64
+
+// expiry is when a key that is given ttl at now expires.
+func expiry(now int64, ttl time.Duration) int64 {
+	if ttl == 0 {
+		return never
+	}
+	return now + ttl.Milliseconds()
 }
 
 // Open puts a Redis server called name into w, for a lock of one's own.
@@ -47,7 +62,7 @@ func openNode(w *sim.World, name string, c Config) *Node {
 	})
 	n.empty()
 	n.config, n.pair = c, nil
-	n.journal = n.journal[:0]
+	n.journal, n.fsyncs = n.journal[:0], fsyncs{}
 	return n
 }
 
@@ -59,7 +74,8 @@ func (n *Node) empty() {
 	clear(n.keys)
 }
 
-// Serve executes one command.
+// Serve executes one command. Whatever it changed is in the append-only file, and
+// synced there where the persistence is always, at the instant of the answer.
 func (n *Node) Serve(s *sim.Server, r sim.Request) {
 	switch c := r.Body.(type) {
 	case *Set:
@@ -74,11 +90,20 @@ func (n *Node) Serve(s *sim.Server, r sim.Request) {
 		r.Reply(n.expireIfEqual(s, c))
 	case *PTTL:
 		r.Reply(n.pttl(s, c))
-	case *write:
-		n.replicate(s, *c)
+	case *Put:
+		r.Reply(n.put(s, c, r.From()))
+	case *SetIncr:
+		r.Reply(n.setIncr(s, c))
+	case *Incr:
+		r.Reply(n.incr(s, c))
+	case *PExpire:
+		r.Reply(n.expire(s, c))
+	case *Wait: // there is no replica to wait for
+		s.After(clock.Monotonic, c.Timeout, func() { r.Reply(Integer(0)) })
 	default:
 		r.Reply(fmt.Errorf("redis: %s does not know the command %T", s.Name(), c))
 	}
+	n.synced()
 }
 
 func (n *Node) set(s *sim.Server, c *Set) Status {
@@ -86,10 +111,44 @@ func (n *Node) set(s *sim.Server, c *Set) Status {
 	if !n.engine.setNX(c.Key, c.Value, c.TTL) {
 		return false
 	}
-	i := item{c.Value, now + c.TTL.Milliseconds()}
-	n.keys[c.Key] = i
-	n.log(s, writeSet, c.Key, i)
+	n.keep(s, writeSet, c.Key, item{value: c.Value, when: expiry(now, c.TTL)})
 	return true
+}
+
+// put takes the key from whoever has it: to its owner that is a deletion.
+func (n *Node) put(s *sim.Server, c *Put, from string) Status {
+	now := n.lapse(s, c.Key)
+	if i, ok := n.keys[c.Key]; ok && i.value != c.Value {
+		free(s, c.Key, i, history.FreedDeleted, from)
+	}
+	n.engine.put(c.Key, c.Value, c.TTL)
+	n.keep(s, writeSet, c.Key, item{value: c.Value, when: expiry(now, c.TTL)})
+	return true
+}
+
+func (n *Node) setIncr(s *sim.Server, c *SetIncr) Integer {
+	if !n.set(s, &Set{c.Key, c.Value, c.TTL}) {
+		return 0
+	}
+	return n.incr(s, &Incr{c.Counter})
+}
+
+func (n *Node) incr(s *sim.Server, c *Incr) Integer {
+	n.lapse(s, c.Key)
+	i, ok := n.keys[c.Key]
+	if !ok {
+		i = item{when: never, counter: true}
+	}
+	count := n.engine.incr(c.Key)
+	i.value = strconv.FormatInt(count, 10)
+	n.keep(s, writeIncr, c.Key, i)
+	return Integer(count)
+}
+
+// keep notes what the engine now holds under key.
+func (n *Node) keep(s *sim.Server, kind writeKind, key string, i item) {
+	n.keys[key] = i
+	n.log(s, kind, key, i)
 }
 
 func (n *Node) get(s *sim.Server, c *Get) Bulk {
@@ -117,22 +176,32 @@ func (n *Node) delIfEqual(s *sim.Server, c *DelIfEqual, from string) Integer {
 }
 
 func (n *Node) expireIfEqual(s *sim.Server, c *ExpireIfEqual) Integer {
-	now := n.lapse(s, c.Key)
+	n.lapse(s, c.Key)
 	if value, found := n.engine.get(c.Key); !found || value != c.Value {
 		return 0
 	}
-	n.engine.expire(c.Key, c.TTL)
-	i := item{c.Value, now + c.TTL.Milliseconds()}
-	n.keys[c.Key] = i
-	n.log(s, writeExpire, c.Key, i)
+	return n.expire(s, &PExpire{c.Key, c.TTL})
+}
+
+func (n *Node) expire(s *sim.Server, c *PExpire) Integer {
+	now := n.lapse(s, c.Key)
+	if !n.engine.expire(c.Key, c.TTL) {
+		return 0
+	}
+	i := n.keys[c.Key]
+	i.when = now + c.TTL.Milliseconds()
+	n.keep(s, writeExpire, c.Key, i)
 	return 1
 }
 
 func (n *Node) pttl(s *sim.Server, c *PTTL) Integer {
 	now := n.lapse(s, c.Key)
 	i, ok := n.keys[c.Key]
-	if !ok {
+	switch {
+	case !ok:
 		return -2
+	case i.when == never:
+		return -1
 	}
 	return Integer(i.when - now)
 }
@@ -157,11 +226,14 @@ func (n *Node) forget(s *sim.Server, key, why, by string) {
 	i := n.keys[key]
 	delete(n.keys, key)
 	free(s, key, i, why, by)
-	n.log(s, writeDel, key, item{})
+	n.log(s, writeDel, key, item{when: never})
 }
 
-// free records that a key ended on s.
+// free records that a key ended on s, if a lock's key it was.
 func free(s *sim.Server, key string, i item, why, by string) {
+	if i.counter {
+		return
+	}
 	s.Record(history.Event{Kind: history.Freed, Lock: key, Value: i.value, Why: why, Peer: by})
 }
 

@@ -107,15 +107,51 @@ func TestCommands(t *testing.T) {
 	}, freed)
 }
 
+// The commands of the sloppier recipes.
+func TestMoreCommands(t *testing.T) {
+	freed := onNode(t, Config{}, func(p *sim.Process, s *sim.Server) {
+		const ttl = time.Second
+		require.Equal(t, Integer(0), ask[Integer](p, s, &PExpire{"k", ttl}))
+		require.Equal(t, Status(true), ask[Status](p, s, &Set{"k", "a", 0}))
+		require.Equal(t, Status(false), ask[Status](p, s, &Set{"k", "b", 0}))
+		require.Equal(t, Integer(-1), ask[Integer](p, s, &PTTL{"k"}))
+		p.Sleep(time.Hour)
+		require.Equal(t, Bulk{"a", true}, ask[Bulk](p, s, &Get{"k"}))
+		require.Equal(t, Integer(1), ask[Integer](p, s, &PExpire{"k", ttl}))
+		require.Equal(t, Integer(1000), ask[Integer](p, s, &PTTL{"k"}))
+
+		require.Equal(t, Status(true), ask[Status](p, s, &Put{"k", "b", ttl}))
+		require.Equal(t, Status(true), ask[Status](p, s, &Put{"k", "b", 2 * ttl}), "its own: nothing is freed")
+		require.Equal(t, Integer(2000), ask[Integer](p, s, &PTTL{"k"}))
+		require.Equal(t, Status(true), ask[Status](p, s, &Put{"k", "b", 0}))
+		require.Equal(t, Integer(-1), ask[Integer](p, s, &PTTL{"k"}))
+
+		require.Equal(t, Integer(1), ask[Integer](p, s, &Incr{"n"}))
+		require.Equal(t, Integer(0), ask[Integer](p, s, &SetIncr{"k", "c", ttl, "n"}))
+		require.Equal(t, Integer(2), ask[Integer](p, s, &SetIncr{"l", "c", ttl, "n"}))
+		require.Equal(t, Bulk{"2", true}, ask[Bulk](p, s, &Get{"n"}))
+		require.Equal(t, Integer(-1), ask[Integer](p, s, &PTTL{"n"}))
+		require.Equal(t, Integer(1), ask[Integer](p, s, &Del{"n"}), "a counter is no lock: nothing is recorded")
+		require.Equal(t, Integer(1), ask[Integer](p, s, &Incr{"n"}))
+	})
+	require.Equal(t, []history.Event{
+		{At: time.Hour, Kind: history.Freed, Who: "r1", Peer: "c1", Lock: "k", Value: "a", Why: history.FreedDeleted},
+	}, freed)
+}
+
 func TestLabels(t *testing.T) {
 	tests := map[string]interface{ Label() string }{
 		"SET": &Set{}, "GET": &Get{}, "DEL": &Del{}, "DELEX": &DelIfEqual{}, "PEXPIRE": &ExpireIfEqual{}, "PTTL": &PTTL{},
-		"OK": Status(true), "nil": Bulk{}, "-2": Integer(-2), "v": Bulk{"v", true}, "PEXPIREAT": &write{kind: writeExpire},
+		"EVAL": &SetIncr{}, "INCR": &Incr{}, "WAIT": &Wait{}, "PSYNC": &psync{}, "FULLRESYNC": &fullSync{},
+		"REPLCONF GETACK": &getAck{}, "REPLCONF ACK": &ack{},
+		"OK": Status(true), "nil": Bulk{}, "-2": Integer(-2), "v": Bulk{"v", true}, "PEXPIREAT": &change{write: write{kind: writeExpire}},
 	}
 	for want, body := range tests {
 		require.Equal(t, want, body.Label())
 	}
 	require.Equal(t, "nil", Status(false).Label())
+	require.Equal(t, "SET", (&Put{}).Label())
+	require.Equal(t, "PEXPIRE", (&PExpire{}).Label())
 }
 
 func TestUnknownCommand(t *testing.T) {

@@ -60,6 +60,8 @@ func (e Expiry) kind() clock.Kind {
 const (
 	defaultTTL     = 10 * time.Second
 	defaultTimeout = 50 * time.Millisecond
+	// defaultWaitTimeout is that of WAIT alone.
+	defaultWaitTimeout = 100 * time.Millisecond
 )
 
 // checkTimes fills in the defaults of ttl and timeout and tells what is wrong

@@ -28,6 +28,22 @@ func TestOptionErrors(t *testing.T) {
 		{Redlock{ClientClock: 9}, `redlock: client-clock 9: want one of ["monotonic" "boottime" "wall"]`},
 		{SetNX{Lag: time.Second}, "setnx: lag 1s: want 0 or more, and only with a replica"},
 		{SetNX{Lag: -time.Second, Replica: true}, "setnx: lag -1s: want 0 or more, and only with a replica"},
+		{SetNX{TTL: time.Second, NoTTL: true}, "setnx: ttl 1s and no-ttl: want one of them"},
+		{SetNX{Expire: Separate, NoTTL: true}, "setnx: expire separate and no-ttl: want one of them"},
+		{SetNX{Deadline: true, NoTTL: true}, "setnx: deadline and no-ttl: want one of them"},
+		{SetNX{Expire: 9}, `setnx: expire 9: want one of ["atomic" "separate"]`},
+		{SetNX{Token: 9}, `setnx: token 9: want one of ["none" "incr" "script"]`},
+		{SetNX{Token: ScriptIncr, Expire: Separate}, "setnx: token script: want it without expire separate and without check replica"},
+		{SetNX{Token: ScriptIncr, Check: CheckReplica, Replica: true}, "setnx: token script: want it without expire separate and without check replica"},
+		{SetNX{Check: 9}, `setnx: check 9: want one of ["none" "replica"]`},
+		{SetNX{Check: CheckReplica}, "setnx: check replica: want a replica"},
+		{SetNX{Wait: 1}, "setnx: wait 1: want 0, or 1 with a replica"},
+		{SetNX{Wait: 2, Replica: true}, "setnx: wait 2: want 0, or 1 with a replica"},
+		{SetNX{Wait: -1, Replica: true}, "setnx: wait -1: want 0, or 1 with a replica"},
+		{SetNX{WaitTimeout: time.Second}, "setnx: wait-timeout 1s: want it only with wait"},
+		{SetNX{Wait: 1, Replica: true, WaitTimeout: time.Microsecond}, "setnx: wait-timeout 1µs: want whole milliseconds, at least 1ms"},
+		{SetNX{Wait: 1, Replica: true, WaitTimeout: -1}, "setnx: wait-timeout -1ns: want whole milliseconds, at least 1ms"},
+		{Redlock{Token: 9}, `redlock: token 9: want one of ["none" "max" "sum" "min"]`},
 		{Redlock{TTL: time.Microsecond}, "redlock: ttl 1µs: want whole milliseconds, at least 1ms"},
 		{Redlock{Sends: 9}, `redlock: sends 9: want one of ["one-by-one" "parallel"]`},
 		{Redlock{Persistence: 9}, `redlock: persistence 9: want one of ["none" "everysec" "always"]`},
@@ -59,7 +75,7 @@ func TestOptionErrors(t *testing.T) {
 func TestOptionsAsText(t *testing.T) {
 	redlock := Redlock{
 		Nodes: 3, TTL: 30 * time.Second, Drift: time.Second, Sends: Parallel, Timeout: 5 * time.Millisecond, Quorum: 2,
-		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, Cleanup: OnGranted, NoTimeout: true,
+		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, Cleanup: OnGranted, NoTimeout: true, Token: SumOfCounters,
 		Order: map[string][]string{"c2": {"r3", "r2", "r1"}},
 	}
 	text, err := yaml.Marshal(redlock)
@@ -77,6 +93,23 @@ func TestOptionsAsText(t *testing.T) {
 	require.Equal(t, SetNX{TTL: 30 * time.Second, Release: GetThenDel, Persistence: Always, Replica: true, Lag: 100 * time.Millisecond}, s)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("release: lua"), &s), `no way to release "lua": want one of compare, get-then-del, del`)
 	require.Equal(t, "(no such option: 9)", Release(9).String())
+
+	more := SetNX{
+		NoTTL: true, Expire: Separate, Token: SeparateIncr, Check: CheckReplica, Replica: true,
+		Wait: 1, WaitTimeout: 20 * time.Millisecond,
+	}
+	text, err = yaml.Marshal(more)
+	require.NoError(t, err)
+	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "wait: 1", "wait-timeout: 20ms"} {
+		require.Contains(t, string(text), line+"\n")
+	}
+	s = SetNX{}
+	require.NoError(t, yaml.Unmarshal(text, &s), "%s", text)
+	require.Equal(t, more, s)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("expire: lua"), &s), `no way to expire "lua": want one of atomic, separate`)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("token: max"), &s), `no token "max": want one of none, incr, script`)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("check: all"), &s), `no check "all": want one of none, replica`)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("token: incr"), &again), `no token "incr": want one of none, max, sum, min`)
 
 	for _, zero := range []any{SetNX{}, Redlock{}} {
 		text, err := yaml.Marshal(zero)

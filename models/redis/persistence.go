@@ -52,7 +52,7 @@ type write struct {
 	kind  writeKind
 	key   string
 	value string
-	date  int64 // of the expiry: wall clock, in milliseconds
+	date  int64 // of the expiry: wall clock, in milliseconds, or never
 	// at is when it was written, on the monotonic clock of the node that did.
 	at time.Duration
 }
@@ -63,24 +63,28 @@ const (
 	writeSet writeKind = iota
 	writeExpire
 	writeDel
+	writeIncr
 )
 
-var writeNames = [...]string{writeSet: "SET", writeExpire: "PEXPIREAT", writeDel: "DEL"}
-
-// Label is the command's name in the history, where it goes to a replica.
-func (w *write) Label() string { return writeNames[w.kind] }
+var writeNames = [...]string{writeSet: "SET", writeExpire: "PEXPIREAT", writeDel: "DEL", writeIncr: "INCR"}
 
 // log takes down a change of key to i.
 func (n *Node) log(s *sim.Server, kind writeKind, key string, i item) {
 	if n.config.Persistence == None && n.pair == nil {
 		return
 	}
-	w := write{kind: kind, key: key, value: i.value}
-	if kind != writeDel {
-		w.date = i.when - n.now(s) + ms(s, clock.Wall)
-	}
+	w := n.written(s, kind, key, i)
 	n.append(s, w)
 	n.forward(s, w)
+}
+
+// written is the change of key to i, with the expiry as a date.
+func (n *Node) written(s *sim.Server, kind writeKind, key string, i item) write {
+	w := write{kind: kind, key: key, value: i.value, date: i.when}
+	if i.when != never {
+		w.date += ms(s, clock.Wall) - n.now(s)
+	}
+	return w
 }
 
 func (n *Node) append(s *sim.Server, w write) {
@@ -89,18 +93,36 @@ func (n *Node) append(s *sim.Server, w write) {
 	}
 	w.at = s.Now(clock.Monotonic)
 	n.journal = append(n.journal, w)
+	n.fsyncs.written(n.config.Persistence, w.at)
+}
+
+// rewrite makes the append-only file anew, of writes that are synced with it.
+func (n *Node) rewrite(writes []write) {
+	if n.config.Persistence == None {
+		return
+	}
+	n.journal = n.journal[:0]
+	for _, w := range writes {
+		w.at = -1 // before any sync
+		n.journal = append(n.journal, w)
+	}
+	n.fsyncs.count, n.fsyncs.due = n.fsyncs.count+1, 0
 }
 
 // apply does to the data what w says.
 func (n *Node) apply(s *sim.Server, w write) {
-	when := w.date - ms(s, clock.Wall) + n.now(s)
+	when := w.date
+	if when != never {
+		when += n.now(s) - ms(s, clock.Wall)
+	}
 	switch w.kind {
-	case writeSet:
-		n.engine.put(w.key, w.value)
-		n.keys[w.key] = item{w.value, when}
+	case writeSet, writeIncr:
+		n.engine.put(w.key, w.value, 0)
+		n.keys[w.key] = item{w.value, when, w.kind == writeIncr}
 	case writeExpire:
 		if i, ok := n.keys[w.key]; ok {
-			n.keys[w.key] = item{i.value, when}
+			i.when = when
+			n.keys[w.key] = i
 		}
 	case writeDel:
 		n.engine.del(w.key)
@@ -108,20 +130,18 @@ func (n *Node) apply(s *sim.Server, w write) {
 	}
 }
 
-// Crash forgets what a crash at this instant loses and loads the rest again: it
-// replays the append-only file as far as it survived. It is a method of
-// faults.Restarter. Kept keys keep their absolute dates; what an unsynced change
-// had replaced or deleted is back.
-//
-// The file is read at the instant of the crash, not of the restart. Only a node
-// that expires by its monotonic clock could tell, by a step of its wall clock
-// while it was down.
+// Crash cuts the append-only file to what a crash at this instant leaves of it,
+// and the data to what that says: kept keys keep their absolute dates; what an
+// unsynced change had replaced or deleted is back. It is a method of
+// faults.Restarter.
 func (n *Node) Crash(s *sim.Server, how faults.Crash) string {
 	before := maps.Clone(n.keys)
-	n.empty()
 	n.journal = n.journal[:n.surviving(s, how)]
-	for _, w := range n.journal {
-		n.apply(s, w)
+	n.fsyncs.settle(s.Now(clock.Monotonic))
+	n.fsyncs.due = 0
+	n.load(s)
+	if n.pair != nil {
+		n.pair.lost(s)
 	}
 	lost := 0
 	if n.serves(s) {
@@ -134,6 +154,25 @@ func (n *Node) Crash(s *sim.Server, how faults.Crash) string {
 		return "restarted with everything"
 	}
 	return "restarted without the last " + count(lost)
+}
+
+// Restarted loads the append-only file at the instant at which the node is back:
+// one that expires by its monotonic clock makes remaining times of the dates
+// there by what its wall clock shows now. It is a method of faults.Restarter.
+func (n *Node) Restarted(s *sim.Server) string {
+	n.load(s)
+	if len(n.keys) == 0 {
+		return "back up"
+	}
+	return "back up with " + count(len(n.keys))
+}
+
+// load replays the append-only file.
+func (n *Node) load(s *sim.Server) {
+	n.empty()
+	for _, w := range n.journal {
+		n.apply(s, w)
+	}
 }
 
 // surviving is how many entries of the append-only file outlive a crash.

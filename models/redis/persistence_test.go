@@ -145,3 +145,74 @@ func TestCrashSyncsByMonotonicClock(t *testing.T) {
 		require.Equal(t, "restarted without the last 1 key", s.Handler().(*Node).Crash(s, faults.PowerLoss))
 	})
 }
+
+// A node that expires by its monotonic clock reads the dates of its file when it
+// is back, not when it went down.
+func TestRestartedMonotonicClock(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		clock Expiry
+		step  time.Duration // while it is down for a second
+		left  Integer
+	}{
+		{"K11 monotonic, no step", Monotonic, 0, 9000},
+		{"K11 monotonic, stepped forward", Monotonic, 5 * time.Second, 4000},
+		{"K11 monotonic, stepped forward by more than is left", Monotonic, time.Minute, -2},
+		{"K11 monotonic, stepped back", Monotonic, -5 * time.Second, 14000},
+		{"K11 wall, stepped forward", Wall, 5 * time.Second, 4000},
+		{"K11 wall, stepped back", Wall, -5 * time.Second, 14000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			onNode(t, Config{Clock: test.clock, Persistence: Always}, func(p *sim.Process, s *sim.Server) {
+				n := s.Handler().(*Node)
+				ask[Status](p, s, &Set{"k", "mine", 10 * time.Second})
+				ask[Status](p, s, &Set{"for ever", "mine", 0})
+				require.Equal(t, "restarted with everything", n.Crash(s, faults.PowerLoss))
+				p.Sleep(time.Second)
+				s.Machine().StepClock(test.step)
+				require.Equal(t, "back up with 2 keys", n.Restarted(s))
+				require.Equal(t, test.left, ask[Integer](p, s, &PTTL{"k"}))
+				require.Equal(t, Integer(-1), ask[Integer](p, s, &PTTL{"for ever"}))
+			})
+		})
+	}
+	onNode(t, Config{}, func(p *sim.Process, s *sim.Server) {
+		n := s.Handler().(*Node)
+		ask[Status](p, s, &Set{"k", "mine", 10 * time.Second})
+		n.Crash(s, faults.Kill)
+		require.Equal(t, "back up", n.Restarted(s))
+	})
+}
+
+// T14: a counter is as safe as the node that has it.
+func TestCounterRestarts(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		persistence Persistence
+		want        string
+		next        Integer
+	}{
+		{"T14 none", None, "restarted empty", 1},
+		{"T14 everysec", EverySec, "restarted without the last 2 keys", 2},
+		{"T14 always", Always, "restarted with everything", 4},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			freed := onNode(t, Config{Persistence: test.persistence}, func(p *sim.Process, s *sim.Server) {
+				n := s.Handler().(*Node)
+				ask[Integer](p, s, &Incr{"n"})
+				p.Sleep(time.Second)
+				ask[Integer](p, s, &Incr{"n"})
+				ask[Integer](p, s, &SetIncr{"k", "mine", ttl, "n"})
+				require.Equal(t, test.want, n.Crash(s, faults.PowerLoss))
+				n.Restarted(s)
+				require.Equal(t, test.next, ask[Integer](p, s, &Incr{"n"}))
+			})
+			if test.persistence == Always {
+				require.Empty(t, freed)
+				return
+			}
+			require.Len(t, freed, 1, "of the lock's key alone")
+			require.Equal(t, "k", freed[0].Lock)
+		})
+	}
+}

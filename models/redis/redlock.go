@@ -59,63 +59,13 @@ type Redlock struct {
 	// NoTimeout lets the client wait for every node for ever: one node that does
 	// not answer holds it up.
 	NoTimeout bool `yaml:"no-timeout,omitempty"`
+	// Token is what a fencing token is made of: there is none by default, as in the
+	// documentation.
+	Token Tokens `yaml:"token,omitempty"`
 	// Order is the list of nodes as a client's configuration has it, by the
 	// client's name; others ask r1, r2 and so on. A list may leave out nodes; the
 	// quorum stays that of all.
 	Order map[string][]string `yaml:"order,omitempty"`
-}
-
-// Cleanup is on which nodes a client deletes its key again.
-type Cleanup uint8
-
-// The ways to clean up.
-const (
-	// OnAll deletes it on all nodes, even those that are believed not to have it: a
-	// reply may have been lost after the key was set.
-	OnAll Cleanup = iota
-	// OnGranted deletes it only on the nodes that said OK. A key that was set
-	// without a reply then stays until it expires.
-	OnGranted
-	// OnRelease deletes it on all nodes, but only to release a lock: after a failed
-	// attempt the minority that was got stays until it expires.
-	OnRelease
-)
-
-var cleanupNames = [...]string{OnAll: "all", OnGranted: "granted", OnRelease: "release-only"}
-
-// String is the way's name: "all", "granted" or "release-only".
-func (c Cleanup) String() string { return nameOf(cleanupNames[:], c) }
-
-// MarshalText writes the way's name.
-func (c Cleanup) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads a way's name.
-func (c *Cleanup) UnmarshalText(text []byte) error {
-	return parseName("cleanup", cleanupNames[:], text, c)
-}
-
-// Sends is how the nodes are asked.
-type Sends uint8
-
-// The ways to ask.
-const (
-	// OneByOne waits for a node's answer before it asks the next.
-	OneByOne Sends = iota
-	// Parallel asks all and then reads the answers.
-	Parallel
-)
-
-var sendsNames = [...]string{OneByOne: "one-by-one", Parallel: "parallel"}
-
-// String is the way's name: "one-by-one" or "parallel".
-func (s Sends) String() string { return nameOf(sendsNames[:], s) }
-
-// MarshalText writes the way's name.
-func (s Sends) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads a way's name.
-func (s *Sends) UnmarshalText(text []byte) error {
-	return parseName("way to send", sendsNames[:], text, s)
 }
 
 // maxNodes bounds the number of servers: far more than anybody runs.
@@ -152,6 +102,7 @@ func (o *Redlock) complete() error {
 		checkClock(o.ClientClock),
 		checkName("sends", sendsNames[:], o.Sends),
 		checkName("cleanup", cleanupNames[:], o.Cleanup),
+		checkName("token", tokensNames[:], o.Token),
 	); err != nil {
 		return err
 	}

@@ -30,10 +30,14 @@ var errLate = errors.New("answered too late to be of use")
 func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	value := newValue(p)
 	watch := l.watch.started(p)
-	r := l.ask(p, l.nodes(p), &Set{key, value, l.TTL})
+	r := l.ask(p, l.nodes(p), l.set(key, value))
 	elapsed := watch.elapsed(p)
 	if elapsed < watch.usable && len(r.votes) >= l.Quorum {
-		return l.grant(value, watch, &r), nil
+		g := l.grant(value, watch, &r)
+		if l.Token != NoTokens {
+			g.Token = l.Token.of(r.counters[:l.Quorum])
+		}
+		return g, nil
 	}
 	if l.Cleanup != OnRelease {
 		l.clean(p, key, value, r.votes)
@@ -43,6 +47,14 @@ func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
 		why += ", but after " + elapsed.String() + " of " + watch.usable.String()
 	}
 	return models.Grant{Value: value}, models.Refused(why)
+}
+
+// set is the command that takes the key on one node.
+func (l *redlock) set(key, value string) any {
+	if l.Token != NoTokens {
+		return &SetIncr{key, value, l.TTL, fence(key)}
+	}
+	return &Set{key, value, l.TTL}
 }
 
 func (l *redlock) grant(value string, watch stopwatch, r *round) models.Grant {
@@ -85,7 +97,9 @@ func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Gra
 	if elapsed >= watch.usable {
 		return models.Grant{}, errLate
 	}
-	return l.grant(g.Value, watch, &r), nil
+	longer := l.grant(g.Value, watch, &r)
+	longer.Token = g.Token
+	return longer, nil
 }
 
 // judge is the outcome of a round about a lock that the client had: confirmed by
@@ -112,11 +126,14 @@ func (l *redlock) nodes(p *sim.Process) []*sim.Server {
 
 // round is the answers to one command that was sent to all nodes.
 type round struct {
-	votes  []string // the nodes that did it, as their answers were read
-	left   []int    // where in the history each of these answers left its node
-	denied int      // how many answered that they did not
-	silent string   // the last node that did not answer
-	err    error    // and why
+	votes []string // the nodes that did it, as their answers were read
+	left  []int    // where in the history each of these answers left its node
+	// Of a command that counts, what each of these nodes has counted to; nil of any
+	// other.
+	counters []int64
+	denied   int    // how many answered that they did not
+	silent   string // the last node that did not answer
+	err      error  // and why
 }
 
 // noTimeout is the patience of a client that waits for ever.
@@ -125,6 +142,9 @@ const noTimeout time.Duration = -1
 // ask sends one command to some of p's nodes and collects the answers.
 func (l *redlock) ask(p *sim.Process, nodes []*sim.Server, command any) round {
 	r := round{votes: make([]string, 0, len(nodes)), left: make([]int, 0, len(nodes))}
+	if _, counts := command.(*SetIncr); counts {
+		r.counters = make([]int64, 0, len(nodes))
+	}
 	if l.Sends == Parallel {
 		l.askAll(p, nodes, command, &r)
 		return r
@@ -160,15 +180,24 @@ func (l *redlock) askAll(p *sim.Process, nodes []*sim.Server, command any, r *ro
 
 // add counts the answer that p has read last.
 func (r *round) add(p *sim.Process, node *sim.Server, reply any, err error) {
-	switch {
+	switch n, counts := reply.(Integer); {
 	case err != nil:
 		r.silent, r.err = node.Name(), err
-	case reply == Status(true) || reply == Integer(1):
-		r.votes = append(r.votes, node.Name())
-		r.left = append(r.left, p.Left())
+	case counts && n > 0:
+		if r.counters != nil {
+			r.counters = append(r.counters, int64(n))
+		}
+		r.vote(p, node)
+	case reply == Status(true):
+		r.vote(p, node)
 	default:
 		r.denied++
 	}
+}
+
+func (r *round) vote(p *sim.Process, node *sim.Server) {
+	r.votes = append(r.votes, node.Name())
+	r.left = append(r.left, p.Left())
 }
 
 // decided is where in the history the answer left its node that completed the

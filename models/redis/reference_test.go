@@ -3,6 +3,7 @@ package redis
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ type reference struct {
 
 type entry struct {
 	value string
-	date  int64
+	date  int64 // never, for a key without an expiry
 }
 
 type snapshot struct {
@@ -45,6 +46,10 @@ func (r *reference) do(op step, now int64, mono time.Duration) any {
 	}
 	e, held := r.table[op.key]
 	same := held && e.value == op.value
+	if op.kind == "put" || op.kind == "setnx" && !held {
+		r.table[op.key] = entry{op.value, never}
+		r.changed(mono)
+	}
 	switch op.kind {
 	case "set":
 		if !held {
@@ -52,6 +57,15 @@ func (r *reference) do(op step, now int64, mono time.Duration) any {
 			r.changed(mono)
 		}
 		return Status(!held)
+	case "setnx":
+		return Status(!held)
+	case "put":
+		return Status(true)
+	case "incr":
+		n, _ := strconv.Atoi(r.table["n"].value)
+		r.table["n"] = entry{strconv.Itoa(n + 1), never}
+		r.changed(mono)
+		return Integer(n + 1)
 	case "get":
 		return Bulk{e.value, held}
 	case "pexpire":
@@ -61,8 +75,11 @@ func (r *reference) do(op step, now int64, mono time.Duration) any {
 		}
 		return number(same)
 	case "pttl":
-		if !held {
+		switch {
+		case !held:
 			return Integer(-2)
+		case e.date == never:
+			return Integer(-1)
 		}
 		return Integer(e.date - now)
 	}
@@ -114,6 +131,7 @@ func steps() *rapid.Generator[[]step] {
 			wait: rapid.SampledFrom(spans).Draw(t, "wait"),
 			kind: rapid.SampledFrom([]string{
 				"set", "set", "set", "get", "del", "delex", "pexpire", "pttl", "pttl", "jump", "rate", "kill", "power",
+				"setnx", "put", "incr",
 			}).Draw(t, "kind"),
 			key:   rapid.SampledFrom([]string{"k", "k", "l"}).Draw(t, "key"),
 			value: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "value"),
@@ -128,6 +146,12 @@ func (o step) command() any {
 	switch o.kind {
 	case "set":
 		return &Set{o.key, o.value, o.ttl}
+	case "setnx":
+		return &Set{o.key, o.value, 0}
+	case "put":
+		return &Put{o.key, o.value, 0}
+	case "incr":
+		return &Incr{"n"}
 	case "get":
 		return &Get{o.key}
 	case "del":
@@ -172,9 +196,11 @@ func play(p *sim.Process, s *sim.Server, script []step, policy Persistence) (got
 			s.Machine().SetClockRate(o.rate)
 		case "kill":
 			s.Handler().(*Node).Crash(s, faults.Kill)
+			s.Handler().(*Node).Restarted(s)
 			ref.crash(o.kind, mono)
 		case "power":
 			s.Handler().(*Node).Crash(s, faults.PowerLoss)
+			s.Handler().(*Node).Restarted(s)
 			ref.crash(o.kind, mono)
 		default:
 			wall := (epoch + s.Now(clock.Wall)).Milliseconds()

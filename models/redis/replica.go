@@ -8,11 +8,13 @@ import (
 	"locksim/sim"
 )
 
-// pair is a primary and its asynchronous replica. Clients find the primary here.
+// pair is a primary and its asynchronous replica. Clients find both here.
 type pair struct {
 	primary *sim.Server
 	replica *sim.Server // nil once it was promoted
 	lag     time.Duration
+	stream  stream
+	waits   waits
 }
 
 // member is a node of a pair: a faults.Replicated.
@@ -30,27 +32,63 @@ func openPair(w *sim.World, primary, replica string, c Config, lag time.Duration
 	return p
 }
 
-// serves tells whether s, on which n runs, serves clients.
+// serves tells whether s, on which n runs, serves clients that write.
 func (n *Node) serves(s *sim.Server) bool { return n.pair == nil || n.pair.primary == s }
 
-// forward sends a change on to the replica. Nobody waits for it: the client has
-// its answer before.
-func (n *Node) forward(s *sim.Server, w write) {
-	if n.pair == nil || n.pair.replica == nil {
+// Serve executes one command, or takes one message of the replication.
+func (m member) Serve(s *sim.Server, r sim.Request) {
+	if !m.serves(s) {
+		m.serveReplica(s, r)
 		return
 	}
-	s.Forward(n.pair.replica, &w, n.pair.lag)
+	p := m.pair
+	switch c := r.Body.(type) {
+	case *Wait:
+		p.wait(s, c, r)
+	case *ack:
+		p.acknowledged(c.position)
+	case *psync:
+		m.sendAll(s)
+	case *change, *fullSync, *getAck:
+		// What a dead primary, whose place s has taken, had still under way is lost.
+	default:
+		before := p.stream.sent
+		m.Node.Serve(s, r)
+		if p.stream.sent != before {
+			p.waits.wrote(r.From(), p.stream.sent)
+		}
+	}
 }
 
-// replicate takes over a change of the primary's. A replica keeps what it has
-// until the primary deletes it. Once promoted, it takes no more: what the dead
-// primary had still under way is lost.
-func (n *Node) replicate(s *sim.Server, w write) {
-	if n.serves(s) {
-		return
+// serveReplica executes a read. A replica keeps a key until its primary deletes
+// it, but does not show one whose time is over by its own clock: so does Redis
+// since 3.2.
+func (m member) serveReplica(s *sim.Server, r sim.Request) {
+	switch c := r.Body.(type) {
+	case *Get:
+		i, ok := m.keys[c.Key]
+		if !ok || i.over(m.now(s)) {
+			i, ok = item{}, false
+		}
+		r.Reply(Bulk{i.value, ok})
+	case *change:
+		m.follow(s, c)
+	case *fullSync:
+		m.replace(s, c)
+	case *getAck:
+		m.acknowledge(s, c)
+	default:
+		r.Reply(fmt.Errorf("redis: %s is a read only replica", s.Name()))
 	}
-	n.apply(s, w)
-	n.append(s, w)
+	m.synced()
+}
+
+// Restarted loads the append-only file, and takes up the replication again. It is
+// a method of faults.Restarter.
+func (m member) Restarted(s *sim.Server) string {
+	back := m.Node.Restarted(s)
+	m.rejoin(s)
+	return back
 }
 
 // Replicas names the replica that s has, if s is the primary. It is a method of
@@ -73,6 +111,7 @@ func (m member) Promote(s, replica *sim.Server) string {
 	}
 	lost := m.lose(s, replica, m.keys, replica.Handler().(member).keys, history.FreedFailover)
 	p.primary, p.replica = replica, nil
+	p.begin()
 	if lost == 0 {
 		return "was promoted with every key of " + s.Name()
 	}

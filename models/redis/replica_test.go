@@ -70,7 +70,8 @@ func TestFailover(t *testing.T) {
 // What the dead primary had still under way does not touch what the promoted
 // replica has granted since.
 func TestFailoverDropsWhatIsUnderWay(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Lag: 100 * hop})
+	s := newStage(t, SetNX{Replica: true})
+	require.NoError(t, faults.MustParse("at 0s  delay r1>r2 100ms").Apply(s.w))
 	a := s.acquire("a", 0)
 	s.failOver(20 * hop)
 	b := s.acquire("b", 30*hop) // at r2 at 31 ms, a's SET at 102 ms
@@ -78,6 +79,25 @@ func TestFailoverDropsWhatIsUnderWay(t *testing.T) {
 	require.NoError(t, a.err)
 	require.NoError(t, b.err)
 	require.Equal(t, b.grant.Value, s.node("r2").keys["k"].value)
+}
+
+// H5: what waits in the primary's buffer dies with it, however late the replica is
+// promoted; what was sent before arrives.
+func TestFailoverLater(t *testing.T) {
+	for _, test := range []struct {
+		dies time.Duration
+		want string
+	}{
+		{hop + 100*hop - 1, "was promoted without 1 key of r1"},
+		{hop + 100*hop + 1, "was promoted with every key of r1"},
+	} {
+		s := newStage(t, SetNX{Replica: true, Lag: 100 * hop})
+		s.acquire("a", 0)
+		s.w.At(test.dies, func() { s.server("r1").Crash(true) })
+		what := s.failOver(5 * time.Second)
+		s.run()
+		require.Equal(t, test.want, *what)
+	}
 }
 
 // A replica has the keys of its primary, with their dates, a lag later; and an

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,10 @@ import (
 
 // SetNX is the lock on one Redis server: SET key value NX PX ttl, with a value
 // that is random for each attempt. The server is called "r1", its replica "r2".
+//
+// An attempt is one command after another, each a step of the client's: the GET
+// of Check, SET, the PEXPIRE of Expire, WAIT, and the INCR of Token. So the INCR
+// of an attempt with the other options as they are is its second "send".
 //
 // The zero value of each option is its default.
 type SetNX struct {
@@ -33,54 +38,36 @@ type SetNX struct {
 	// TTL is over by then, and stops believing in it TTL after the attempt began.
 	// Without, as in the usual recipes, it believes until it releases.
 	Deadline bool `yaml:"deadline,omitempty"`
-	// Replica adds an asynchronous replica, Lag behind beyond the network's delay.
+	// Replica adds an asynchronous replica. A change waits for Lag in a buffer of the
+	// primary before it is sent: it is lost if the primary dies first.
 	Replica bool          `yaml:"replica,omitempty"`
 	Lag     time.Duration `yaml:"lag,omitempty"`
-}
-
-// Release is how a client gives up its lock.
-type Release uint8
-
-// The ways to release.
-const (
-	// Compare deletes the key if it has the client's value, in one step of the
-	// server: DELEX IFEQ, or the script of the Redis documentation.
-	Compare Release = iota
-	// GetThenDel compares in the client: GET, then DEL. The key can change hands
-	// between the two.
-	GetThenDel
-	// PlainDel deletes the key, whoever's it is.
-	PlainDel
-)
-
-var releaseNames = [...]string{Compare: "compare", GetThenDel: "get-then-del", PlainDel: "del"}
-
-// String is the way's name: "compare", "get-then-del" or "del".
-func (r Release) String() string { return nameOf(releaseNames[:], r) }
-
-// MarshalText writes the way's name.
-func (r Release) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads a way's name.
-func (r *Release) UnmarshalText(text []byte) error {
-	return parseName("way to release", releaseNames[:], text, r)
+	// NoTTL: the key never expires, and the grant has no term. Who dies with the
+	// lock keeps it for ever.
+	NoTTL bool `yaml:"no-ttl,omitempty"`
+	// Expire is how the key is given its expiry: with SET NX PX, as it should.
+	Expire Expire `yaml:"expire,omitempty"`
+	// Token is where a fencing token comes from: there is none by default, as in the
+	// recipe of the Redis documentation.
+	Token Token `yaml:"token,omitempty"`
+	// Check is whom the client asks whether the lock is free: nobody by default.
+	Check Check `yaml:"check,omitempty"`
+	// Wait is for how many replicas the client waits, with WAIT behind its SET on the
+	// same connection, no longer than WaitTimeout (100ms by default, in whole
+	// milliseconds). Where fewer have acknowledged the key, it gives it back, in the
+	// way that it releases, and the attempt has failed. 0 by default: it does not
+	// wait.
+	Wait        int           `yaml:"wait,omitempty"`
+	WaitTimeout time.Duration `yaml:"wait-timeout,omitempty"`
 }
 
 // Open puts up the server, and its replica.
 func (o SetNX) Open(w *sim.World) (models.Lock, error) {
-	c := Config{o.Clock, o.Persistence}
-	if err := cmp.Or(
-		checkTimes(&o.TTL, &o.Timeout),
-		c.check(),
-		checkClock(o.ClientClock),
-		checkName("release", releaseNames[:], o.Release),
-	); err != nil {
+	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("setnx: %w", err)
 	}
-	if o.Lag < 0 || o.Lag > 0 && !o.Replica {
-		return nil, fmt.Errorf("setnx: lag %v: want 0 or more, and only with a replica", o.Lag)
-	}
 	l := &setNX{SetNX: o, watch: stopwatch{on: o.Deadline, clock: o.ClientClock, usable: o.TTL}}
+	c := Config{o.Clock, o.Persistence}
 	if o.Replica {
 		l.pair = openPair(w, "r1", "r2", c, o.Lag)
 	} else {
@@ -89,89 +76,53 @@ func (o SetNX) Open(w *sim.World) (models.Lock, error) {
 	return l, nil
 }
 
-// setNX is the client's side.
-type setNX struct {
-	SetNX
-	watch stopwatch
-	pair  *pair // the server there is now
+// complete fills in the defaults and tells what is wrong with the options.
+func (o *SetNX) complete() error {
+	if o.NoTTL {
+		switch {
+		case o.TTL != 0:
+			return fmt.Errorf("ttl %v and no-ttl: want one of them", o.TTL)
+		case o.Expire == Separate:
+			return errors.New("expire separate and no-ttl: want one of them")
+		case o.Deadline:
+			return errors.New("deadline and no-ttl: want one of them")
+		}
+	}
+	if err := cmp.Or(
+		checkTimes(&o.TTL, &o.Timeout),
+		Config{o.Clock, o.Persistence}.check(),
+		checkClock(o.ClientClock),
+		checkName("release", releaseNames[:], o.Release),
+		checkName("expire", expireNames[:], o.Expire),
+		checkName("token", tokenNames[:], o.Token),
+		checkName("check", checkNames[:], o.Check),
+	); err != nil {
+		return err
+	}
+	if o.NoTTL {
+		o.TTL = 0
+	}
+	if o.Token == ScriptIncr && (o.Expire == Separate || o.Check == CheckReplica) {
+		return errors.New("token script: want it without expire separate and without check replica")
+	}
+	return o.completeReplica()
 }
 
-// Acquire sends one SET.
-func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
-	value := newValue(p)
-	watch := l.watch.started(p)
-	server := l.pair.primary
-	set, err := sim.Call[Status](p, server, &Set{key, value, l.TTL}, l.Timeout)
+// completeReplica is complete for what a replica is good for.
+func (o *SetNX) completeReplica() error {
 	switch {
-	case err != nil:
-		return models.Grant{Value: value}, err
-	case !bool(set):
-		return models.Grant{}, models.ErrHeld
+	case o.Lag < 0 || o.Lag > 0 && !o.Replica:
+		return fmt.Errorf("lag %v: want 0 or more, and only with a replica", o.Lag)
+	case o.Check == CheckReplica && !o.Replica:
+		return errors.New("check replica: want a replica")
+	case o.Wait != 0 && (o.Wait != 1 || !o.Replica):
+		return fmt.Errorf("wait %d: want 0, or 1 with a replica", o.Wait)
+	case o.WaitTimeout != 0 && o.Wait == 0:
+		return fmt.Errorf("wait-timeout %v: want it only with wait", o.WaitTimeout)
 	}
-	if elapsed := watch.elapsed(p); elapsed >= watch.usable {
-		// Too late to be of use. Nobody was promised anything; what becomes of the
-		// key, if this fails, is up to its TTL.
-		_ = l.Release(p, key, models.Grant{Value: value})
-		return models.Grant{Value: value}, models.Refused("after " + elapsed.String() + " of " + watch.usable.String())
+	o.WaitTimeout = cmp.Or(o.WaitTimeout, defaultWaitTimeout)
+	if o.WaitTimeout < time.Millisecond || o.WaitTimeout%time.Millisecond != 0 {
+		return fmt.Errorf("wait-timeout %v: want whole milliseconds, at least 1ms", o.WaitTimeout)
 	}
-	return l.grant(value, server, watch), nil
-}
-
-// grant is what the client has. The server truncates to milliseconds and clocks
-// run up to 500 ppm off, which is the allowance declared for a plain lease.
-func (l *setNX) grant(value string, server *sim.Server, watch stopwatch) models.Grant {
-	return models.Grant{
-		Term:      l.TTL,
-		Allowance: l.TTL/2000 + time.Millisecond,
-		Value:     value,
-		Votes:     []string{server.Name()},
-		Deadline:  watch.deadline(),
-	}
-}
-
-// Release deletes the key, in the way that the options say.
-func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
-	switch l.SetNX.Release {
-	case GetThenDel:
-		current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
-		if err != nil {
-			return err
-		}
-		if current.Value != g.Value {
-			return models.ErrNotHeld
-		}
-		fallthrough
-	case PlainDel:
-		return l.confirm(p, &Del{key})
-	default:
-		return l.confirm(p, &DelIfEqual{key, g.Value})
-	}
-}
-
-// Extend gives the key a new TTL if it still has the value of g.
-func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
-	watch := l.watch.started(p)
-	server := l.pair.primary
-	if err := l.confirm(p, &ExpireIfEqual{key, g.Value, l.TTL}); err != nil {
-		return models.Grant{}, err
-	}
-	if watch.elapsed(p) >= watch.usable {
-		return models.Grant{}, errLate
-	}
-	return l.grant(g.Value, server, watch), nil
-}
-
-// Holder asks for the key's value.
-func (l *setNX) Holder(p *sim.Process, key string) (string, error) {
-	current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
-	return current.Value, err
-}
-
-// confirm sends a command that answers 0 when the key is not the client's.
-func (l *setNX) confirm(p *sim.Process, command any) error {
-	n, err := sim.Call[Integer](p, l.pair.primary, command, l.Timeout)
-	if err == nil && n == 0 {
-		return models.ErrNotHeld
-	}
-	return err
+	return nil
 }

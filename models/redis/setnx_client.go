@@ -1,0 +1,202 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"locksim/models"
+	"locksim/sim"
+)
+
+// setNX is the client's side.
+type setNX struct {
+	SetNX
+	watch stopwatch
+	pair  *pair // the server there is now
+}
+
+// Acquire makes one attempt. Once the key is set, it is the client that decides:
+// a failure of what follows is definite, and the client gives the key back.
+// Nobody was promised anything; what becomes of the key, if that fails too, is up
+// to its TTL.
+func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
+	value := newValue(p)
+	watch := l.watch.started(p)
+	if err := l.look(p, key); err != nil {
+		return models.Grant{}, err
+	}
+	server := l.pair.primary
+	token, err := l.set(p, server, key, value)
+	switch {
+	case err == models.ErrHeld:
+		return models.Grant{}, err
+	case err != nil:
+		return models.Grant{Value: value}, err
+	}
+	g := l.grant(value, server, watch)
+	g.Token = token
+	if err = l.follow(p, server, key, &g); err == nil {
+		err = watch.late(p)
+	}
+	if err == nil {
+		return g, nil
+	}
+	if errors.Is(err, models.ErrHeld) {
+		_ = l.Release(p, key, g)
+	}
+	return models.Grant{Value: value}, err
+}
+
+// look asks the replica whether the lock is free, where the client does.
+func (l *setNX) look(p *sim.Process, key string) error {
+	replica := l.pair.replica
+	if l.Check != CheckReplica || replica == nil {
+		return nil
+	}
+	current, err := sim.Call[Bulk](p, replica, &Get{key}, l.Timeout)
+	switch {
+	case err != nil: // nothing was sent that could take the lock
+		return models.Refused("GET: " + err.Error())
+	case current.Found:
+		return models.ErrHeld
+	}
+	return nil
+}
+
+// set takes the key, and a token where that is the same step.
+func (l *setNX) set(p *sim.Process, server *sim.Server, key, value string) (int64, error) {
+	ttl := l.TTL
+	if l.Expire == Separate {
+		ttl = 0
+	}
+	if l.Token == ScriptIncr {
+		token, err := sim.Call[Integer](p, server, &SetIncr{key, value, ttl, fence(key)}, l.Timeout)
+		if err == nil && token == 0 {
+			err = models.ErrHeld
+		}
+		return int64(token), err
+	}
+	var command any = &Set{key, value, ttl}
+	if l.Check == CheckReplica {
+		command = &Put{key, value, ttl}
+	}
+	set, err := sim.Call[Status](p, server, command, l.Timeout)
+	if err == nil && !bool(set) {
+		err = models.ErrHeld
+	}
+	return 0, err
+}
+
+// follow does what the recipe does once the key is set, and completes g.
+func (l *setNX) follow(p *sim.Process, server *sim.Server, key string, g *models.Grant) error {
+	if l.Expire == Separate {
+		g.Anchor = p.World().Now()
+		n, err := sim.Call[Integer](p, server, &PExpire{key, l.TTL}, l.Timeout)
+		switch {
+		case err != nil:
+			// The program ends in an exception that nobody had thought of, and the key
+			// stays. What this command came to is not what the lock does: no %w.
+			return fmt.Errorf("PEXPIRE: %v", err)
+		case n == 0:
+			return models.Refused("the key was gone before it had an expiry")
+		}
+	}
+	if l.Wait > 0 {
+		n, err := sim.Call[Integer](p, server, &Wait{l.Wait, l.WaitTimeout}, l.Timeout+l.WaitTimeout)
+		switch {
+		case err != nil:
+			return models.Refused("WAIT: " + err.Error())
+		case int(n) < l.Wait:
+			return models.Refused(fmt.Sprintf("%d of %d replicas acknowledged", n, l.Wait))
+		}
+	}
+	if l.Token == SeparateIncr {
+		g.Decided = p.Left() // the lock is taken by now, whatever the counter says
+		token, err := sim.Call[Integer](p, server, &Incr{fence(key)}, l.Timeout)
+		if err != nil {
+			return models.Refused("INCR: " + err.Error())
+		}
+		g.Token = int64(token)
+	}
+	return nil
+}
+
+// fence is the name of the counter of the lock called key.
+func fence(key string) string { return key + ":fence" }
+
+// grant is what the client has. The server truncates to milliseconds and clocks
+// run up to 500 ppm off, which is the allowance declared for a plain lease.
+func (l *setNX) grant(value string, server *sim.Server, watch stopwatch) models.Grant {
+	g := models.Grant{
+		Term:     l.TTL,
+		Value:    value,
+		Votes:    []string{server.Name()},
+		Deadline: watch.deadline(),
+	}
+	if !l.NoTTL {
+		g.Allowance = l.TTL/2000 + time.Millisecond
+	}
+	return g
+}
+
+// Release deletes the key, in the way that the options say.
+func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
+	switch l.SetNX.Release {
+	case GetThenDel:
+		current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
+		if err != nil {
+			return err
+		}
+		if current.Value != g.Value {
+			return models.ErrNotHeld
+		}
+		fallthrough
+	case PlainDel:
+		return l.confirm(p, &Del{key})
+	default:
+		return l.confirm(p, &DelIfEqual{key, g.Value})
+	}
+}
+
+// Extend gives the key a new TTL if it still has the value of g. Without a TTL it
+// only looks.
+func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
+	watch := l.watch.started(p)
+	server := l.pair.primary
+	if err := l.prolong(p, key, g.Value); err != nil {
+		return models.Grant{}, err
+	}
+	if watch.late(p) != nil {
+		return models.Grant{}, errLate
+	}
+	longer := l.grant(g.Value, server, watch)
+	longer.Token = g.Token
+	return longer, nil
+}
+
+func (l *setNX) prolong(p *sim.Process, key, value string) error {
+	if !l.NoTTL {
+		return l.confirm(p, &ExpireIfEqual{key, value, l.TTL})
+	}
+	current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
+	if err == nil && current.Value != value {
+		err = models.ErrNotHeld
+	}
+	return err
+}
+
+// Holder asks for the key's value.
+func (l *setNX) Holder(p *sim.Process, key string) (string, error) {
+	current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
+	return current.Value, err
+}
+
+// confirm sends a command that answers 0 when the key is not the client's.
+func (l *setNX) confirm(p *sim.Process, command any) error {
+	n, err := sim.Call[Integer](p, l.pair.primary, command, l.Timeout)
+	if err == nil && n == 0 {
+		return models.ErrNotHeld
+	}
+	return err
+}

@@ -1,0 +1,109 @@
+package redis
+
+// Release is how a client gives up its lock.
+type Release uint8
+
+// The ways to release.
+const (
+	// Compare deletes the key if it has the client's value, in one step of the
+	// server: DELEX IFEQ, or the script of the Redis documentation.
+	Compare Release = iota
+	// GetThenDel compares in the client: GET, then DEL. The key can change hands
+	// between the two.
+	GetThenDel
+	// PlainDel deletes the key, whoever's it is.
+	PlainDel
+)
+
+var releaseNames = [...]string{Compare: "compare", GetThenDel: "get-then-del", PlainDel: "del"}
+
+// String is the way's name: "compare", "get-then-del" or "del".
+func (r Release) String() string { return nameOf(releaseNames[:], r) }
+
+// MarshalText writes the way's name.
+func (r Release) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a way's name.
+func (r *Release) UnmarshalText(text []byte) error {
+	return parseName("way to release", releaseNames[:], text, r)
+}
+
+// Expire is how a key is given its expiry.
+type Expire uint8
+
+// The ways to give a key its expiry.
+const (
+	// Atomic sets it with the key: SET NX PX, one step of the server.
+	Atomic Expire = iota
+	// Separate sends a second command: SETNX, then PEXPIRE, as before Redis 2.6.12
+	// (2012), and in libraries for long after. A client that dies between the two
+	// leaves a key that stays for ever.
+	Separate
+)
+
+var expireNames = [...]string{Atomic: "atomic", Separate: "separate"}
+
+// String is the way's name: "atomic" or "separate".
+func (e Expire) String() string { return nameOf(expireNames[:], e) }
+
+// MarshalText writes the way's name.
+func (e Expire) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads a way's name.
+func (e *Expire) UnmarshalText(text []byte) error {
+	return parseName("way to expire", expireNames[:], text, e)
+}
+
+// Token is where the fencing token of a grant comes from: a counter beside the
+// key, called KEY:fence, on the same server.
+type Token uint8
+
+// The sources of a token.
+const (
+	// NoToken: a grant has none.
+	NoToken Token = iota
+	// SeparateIncr counts with INCR once the key has been set. Another client can
+	// do both between the two; then the older grant has the greater token.
+	SeparateIncr
+	// ScriptIncr sets the key and counts in one step of the server, as a script
+	// does: the tokens rise with the grants, as long as the server keeps its data.
+	ScriptIncr
+)
+
+var tokenNames = [...]string{NoToken: "none", SeparateIncr: "incr", ScriptIncr: "script"}
+
+// String is the source's name: "none", "incr" or "script".
+func (t Token) String() string { return nameOf(tokenNames[:], t) }
+
+// MarshalText writes the source's name.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads a source's name.
+func (t *Token) UnmarshalText(text []byte) error {
+	return parseName("token", tokenNames[:], text, t)
+}
+
+// Check is whom a client asks whether the lock is free.
+type Check uint8
+
+// The checks.
+const (
+	// NoCheck asks nobody: it is the SET NX that finds out.
+	NoCheck Check = iota
+	// CheckReplica asks the replica with GET and, if there is no key, sets it on the
+	// primary without NX. The replica may not have heard of a key that is there.
+	CheckReplica
+)
+
+var checkNames = [...]string{NoCheck: "none", CheckReplica: "replica"}
+
+// String is the check's name: "none" or "replica".
+func (c Check) String() string { return nameOf(checkNames[:], c) }
+
+// MarshalText writes the check's name.
+func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a check's name.
+func (c *Check) UnmarshalText(text []byte) error {
+	return parseName("check", checkNames[:], text, c)
+}
