@@ -126,8 +126,13 @@ func (c *Clock) SetRate(now time.Duration, rate Rate) {
 	c.since, c.rate = now, rate
 }
 
-// Step moves the wall clock by d, forward or back. The others do not notice.
-func (c *Clock) Step(d time.Duration) { c.step += d }
+// Step moves the wall clock by d, forward or back. The others do not notice. The
+// sum of all steps stays within a hundred years.
+func (c *Clock) Step(d time.Duration) {
+	c.step = max(-century, min(century, c.step+max(-century, min(century, d))))
+}
+
+const century = 100 * 365 * 24 * time.Hour
 
 // Suspend stops the monotonic clock at true instant now.
 func (c *Clock) Suspend(now time.Duration) {

@@ -37,10 +37,11 @@ type failure struct{ err error }
 
 // Send sends body to a server and returns without waiting. It is a step, "send".
 func (p *Process) Send(to *Server, body any) Ticket {
-	p.Step("send")
-	if p.dead {
+	if p.gone() {
 		return Ticket{}
 	}
+	p.count()
+	p.Step("send")
 	t := p.w.openCall(p, to)
 	p.w.transmit(p.m, event{kind: evRequest, to: to.m, call: t, body: body})
 	return t
@@ -87,6 +88,7 @@ func (p *Process) AwaitAny(ts []Ticket, timeout time.Duration) (int, any, error)
 	body, err := c.reply, c.err
 	if err == nil {
 		p.left = c.left
+		p.latest = max(p.latest, c.left)
 	}
 	p.w.close(ts[i])
 	ts[i] = Ticket{}
@@ -110,6 +112,10 @@ func Call[R any](p *Process, to *Server, body any, timeout time.Duration) (R, er
 // Left is the position in the history at which the reply that p has read last
 // left its server; 0 when it has read none.
 func (p *Process) Left() int { return int(p.left) }
+
+// Latest is the greatest such position among all replies that p has read. Replies
+// of several servers can be read in another order than they left in.
+func (p *Process) Latest() int { return int(p.latest) }
 
 // replied finds the first of ts, in their order, whose reply is there.
 func (p *Process) replied(ts []Ticket) int {

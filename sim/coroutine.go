@@ -35,9 +35,22 @@ func (w *World) coroutine(p *Process) *coroutine {
 
 func (c *coroutine) loop(yield func(struct{}) bool) {
 	c.yield = yield
+	over := false
+	defer func() {
+		if over {
+			return
+		}
+		// Goexit would end the kernel's goroutine too, as soon as this one is done; so
+		// it never is, until stop gives it up on a goroutine of its own.
+		c.p.w.fail(c.p, "called runtime.Goexit (a FailNow of a test?)")
+		c.lost = true
+		c.p.end()
+		c.yield(struct{}{})
+	}()
 	for {
 		c.run()
 		if !yield(struct{}{}) {
+			over = true
 			return
 		}
 	}
@@ -52,13 +65,7 @@ func (c *coroutine) run() {
 		}
 		switch r := recover(); r.(type) {
 		case killed:
-		case nil:
-			// Goexit would end the kernel's goroutine too, as soon as this one is
-			// done; so it never is, until stop gives it up on a goroutine of its own.
-			p.w.fail(p, "called runtime.Goexit (a FailNow of a test?)")
-			c.lost = true
-			p.end()
-			c.yield(struct{}{})
+		case nil: // Goexit, which no defer can stop: loop sees to it
 		default:
 			p.w.fail(p, fmt.Sprintf("panicked: %v\n%s", r, debug.Stack()))
 		}

@@ -33,5 +33,5 @@ func Example() {
 	// 2ms granted <nil>
 	// 10.001s the lease is over
 	// 14.002s c1 writes
-	// <nil> 6
+	// <nil> 7
 }

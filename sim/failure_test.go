@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"locksim/clock"
+	"locksim/history"
 	"locksim/sim"
 )
 
@@ -63,7 +64,59 @@ func TestOutsideItsBody(t *testing.T) {
 	w.Reset(sim.Config{})
 	p := w.Go("c1", func(p *sim.Process) { p.Sleep(time.Hour) })
 	p.Machine().SetAlarm(clock.Wall, sec, func() { p.Sleep(sec) })
-	require.PanicsWithValue(t, "sim: a method of process c1 is called outside its own body", func() { _ = w.Run() })
+	require.ErrorContains(t, w.Run(), "c1 panicked: sim: a method of process c1 is called outside its own body")
+}
+
+// TestPanicOutsideProcesses names the server, the instant and the seed.
+func TestPanicOutsideProcesses(t *testing.T) {
+	t.Parallel()
+	w := sim.New()
+	defer w.Close()
+	for name, start := range map[string]func(db *sim.Server){
+		"db":                func(*sim.Server) {},
+		"a fault or a hook": func(*sim.Server) { w.At(ms, func() { panic("boom") }) },
+	} {
+		w.Reset(sim.Config{Seed: 42})
+		db := w.Server("db", serve(func(*sim.Server, sim.Request) { panic("boom") }))
+		start(db)
+		w.Go("c1", func(p *sim.Process) { p.Sleep(2 * ms); _, _ = p.Await(p.Send(db, nil), -1) })
+		require.ErrorContains(t, w.Run(), "seed 42: "+name+" panicked: boom")
+	}
+}
+
+// TestGoexitThroughADyingProcess: what a dying process's defer asks for must not
+// let a Goexit out into the kernel.
+func TestGoexitThroughADyingProcess(t *testing.T) {
+	t.Parallel()
+	w := sim.New()
+	defer w.Close()
+	w.Reset(sim.Config{Horizon: sec})
+	w.Go("c1", func(p *sim.Process) {
+		defer p.Sleep(2 * time.Hour)
+		runtime.Goexit()
+	})
+	require.ErrorContains(t, w.Run(), "process c1 called runtime.Goexit")
+}
+
+// TestLoopsOfStepsEndAtTheBound, even those that take no time.
+func TestLoopsOfStepsEndAtTheBound(t *testing.T) {
+	t.Parallel()
+	for name, loop := range map[string]func(*sim.Process, *sim.Server){
+		"clock": func(p *sim.Process, _ *sim.Server) { p.Now(clock.Wall) },
+		"send":  func(p *sim.Process, db *sim.Server) { p.Send(db, nil) },
+	} {
+		w := sim.New()
+		w.Reset(sim.Config{Bound: 1000})
+		db := w.Server("db", serve(func(*sim.Server, sim.Request) {}))
+		w.Go("c1", func(p *sim.Process) {
+			for {
+				loop(p, db)
+			}
+		})
+		require.NoError(t, w.Run(), name)
+		require.Equal(t, history.Bound, w.History().Stopped, name)
+		w.Close()
+	}
 }
 
 // TestPanicSaysWhere: the stack is that of the process, not of the kernel.

@@ -145,10 +145,10 @@ func (w *World) transmitAfter(from *Machine, e event, extra time.Duration) {
 	l := w.link(from, e.to)
 	now := w.timeline.Now()
 	e.from = from
-	at := max(now+l.draw()+extra, l.last)
+	at := max(later(later(now, l.draw()), extra), l.last)
 	verdict, why := w.rule(from, &e)
 	if verdict.kind == deliver {
-		at += verdict.extra
+		at = later(at, verdict.extra)
 	} else {
 		l.last = at
 	}
@@ -168,7 +168,7 @@ func (w *World) transmitAfter(from *Machine, e event, extra time.Duration) {
 	}
 	w.timeline.Schedule(at, e)
 	if verdict.kind == twice {
-		w.timeline.Schedule(at+verdict.extra, e)
+		w.timeline.Schedule(later(at, verdict.extra), e)
 	}
 }
 

@@ -40,8 +40,9 @@ type Process struct {
 	stalled int
 	due     []event // what came while this thread was stalled
 
-	last string // the step passed last, for After anchors
-	left int32
+	last   string // the step passed last, for After anchors
+	left   int32
+	latest int32
 
 	pcg    rand.PCG
 	rand   *rand.Rand
@@ -86,13 +87,19 @@ func (p *Process) Machine() *Machine { return p.m }
 // bound.
 func (p *Process) Now(k clock.Kind) time.Duration {
 	if !p.gone() {
+		p.count()
 		p.Step("now")
-		if p.w.events++; p.w.events >= p.w.config.Bound {
-			p.park()
-			p.awake()
-		}
 	}
 	return p.m.Read(k)
+}
+
+// count counts what takes no time as an event, and at the bound ends it there: a
+// loop of such steps would never give control back.
+func (p *Process) count() {
+	if p.w.events++; p.w.events >= p.w.config.Bound {
+		p.park()
+		p.awake()
+	}
 }
 
 // Record adds e to the history with p's name as Who. A dead process records

@@ -50,6 +50,25 @@ func (p *Process) Step(label string) {
 	p.last = label
 }
 
+// Begin passes the beginning of something called label that has steps of its own,
+// such as a line of a script: faults before it strike here.
+func (p *Process) Begin(label string) {
+	if p.gone() || len(p.w.anchors) == 0 && p.m.frozen == 0 && p.stalled == 0 {
+		return
+	}
+	p.passed()
+	p.reach(label, false)
+}
+
+// End passes its end: faults after it strike here.
+func (p *Process) End(label string) {
+	if p.gone() || len(p.w.anchors) == 0 && p.m.frozen == 0 && p.stalled == 0 {
+		return
+	}
+	p.passed()
+	p.reach(label, true)
+}
+
 // passed is the end of the last step.
 func (p *Process) passed() {
 	if p.last == "" || p.dead {

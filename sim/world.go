@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"time"
 
 	"locksim/clock"
@@ -30,9 +31,10 @@ type World struct {
 	thawing bool // a machine is catching up: time must not run ahead
 	kept    map[string]any
 
-	events int
-	over   bool // the run has ended: nothing is recorded and nobody waits any more
-	err    error
+	serving string // what runs outside any process, for an error about it
+	events  int
+	over    bool // the run has ended: nothing is recorded and nobody waits any more
+	err     error
 }
 
 // Config is what a run depends on, beside the machines that are put into it.
@@ -41,16 +43,17 @@ type Config struct {
 	Seed uint64
 	// Horizon is the true instant after which nothing happens; 0 for none.
 	Horizon time.Duration
-	// Bound is the greatest number of events; 0 for [DefaultBound]. A run that
-	// hits it ends with history.Bound.
+	// Bound is the greatest number of events, and of recorded ones; 0 for
+	// [DefaultBound]. A run that hits it ends with history.Bound.
 	Bound int
 	// Latency is how long messages take.
 	Latency Latency
 }
 
-// DefaultBound is the greatest number of events of a run, unless it is set: far
-// more than any scenario needs, and few enough to end a livelock within seconds.
-const DefaultBound = 10_000_000
+// DefaultBound is the greatest number of events of a run, unless it is set: a
+// thousand times what a scenario needs, and few enough to end a livelock within
+// seconds and a hundred megabytes.
+const DefaultBound = 500_000
 
 // New makes an empty world. Close it after its last run.
 func New() *World { return &World{kept: map[string]any{}} }
@@ -118,6 +121,10 @@ func (w *World) At(at time.Duration, f func()) {
 	w.timeline.Schedule(at, event{kind: evFunc, body: f})
 }
 
+// In lets f happen when d of true time has passed; d beyond the end of time means
+// never.
+func (w *World) In(d time.Duration, f func()) { w.At(later(w.Now(), max(d, 0)), f) }
+
 // Keep returns what an earlier run in w left under name, or what fresh makes.
 // It is for what is dear to build, such as a database engine. Who keeps a thing
 // must clear it for the next run: no trace may depend on an earlier one.
@@ -133,9 +140,15 @@ func Keep[T any](w *World, name string, fresh func() T) T {
 // Run takes events until nothing is left, the horizon, or the bound; the
 // history says which. The error names the process that panicked or left its
 // goroutine; it is not about the lock, but about the code that simulates it.
-func (w *World) Run() error {
+func (w *World) Run() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("at %v of virtual time, seed %d: %s panicked: %v\n%s", w.timeline.Now(), w.config.Seed, w.serving, r, debug.Stack())
+			w.release()
+		}
+	}()
 	for w.err == nil {
-		if w.events >= w.config.Bound {
+		if w.events >= w.config.Bound || len(w.history.Events) >= w.config.Bound {
 			w.history.Stopped = history.Bound
 			break
 		}
@@ -200,14 +213,17 @@ func (w *World) handle(e *event) *Process {
 	case evReply:
 		return e.to.reply(e)
 	case evRequest:
+		w.serving = e.to.name
 		e.to.request(e)
 	case evAlarm:
+		w.serving = e.to.name
 		e.to.ring(e)
 	case evThaw:
 		w.thawing = true
 		e.to.thaw(e)
 		w.thawing = false
 	case evFunc:
+		w.serving = "a fault or a hook"
 		e.body.(func())()
 	}
 	return nil
