@@ -25,7 +25,9 @@ type System interface {
 	Open(w *sim.World) (Lock, error)
 }
 
-// Lock is the client's side of a lock system: the code of a lock library. All
+// Lock is the client's side of a lock system: the code of a lock library. It is not
+// re-entrant: a client that acquires what it holds gets a second grant, which is
+// judged as one. All
 // clients of a run share one Lock; who calls is told by p. A Lock records
 // nothing and believes nothing: that is the business of who calls it.
 type Lock interface {
@@ -43,7 +45,8 @@ type Lock interface {
 
 // Extender is a Lock whose term can be prolonged.
 type Extender interface {
-	// Extend asks for a new term for g. The errors are those of Release.
+	// Extend asks for a new term for g. The errors are those of Release. Of the
+	// grant that it returns, an empty Value, Token or Votes means that they stay.
 	Extend(p *sim.Process, key string, g Grant) (Grant, error)
 }
 
@@ -54,8 +57,8 @@ type Inspector interface {
 }
 
 // The definite refusals. An error with sim.ErrRefused in its chain is definite
-// too: no connection, so nothing was done. Every other error of a Lock means
-// "unknown".
+// too, where the operation sent one request: no connection, so nothing was done.
+// Every other error of a Lock means "unknown".
 var (
 	ErrHeld    = errors.New("the lock is held")
 	ErrNotHeld = errors.New("the caller does not hold the lock")
@@ -82,7 +85,9 @@ type Grant struct {
 	Allowance time.Duration
 	// Anchor is the true instant at which the request that starts the term was
 	// sent. Zero means the call of Acquire or Extend, as for every lock that makes
-	// one attempt; a lock that queues or polls inside must set it.
+	// one attempt; a lock that queues or polls inside must set it, and a session
+	// says when its last acknowledged heartbeat was sent, which may be before the
+	// call.
 	Anchor time.Duration
 	// Delay is the lock-delay of the service after a loss without a release.
 	Delay time.Duration
@@ -99,6 +104,34 @@ type Grant struct {
 	// Deadline is when the client itself stops believing in the grant; nil for a
 	// client that has no deadline.
 	Deadline *Deadline
+	// Session is how a lock that renews by itself, or learns of a loss by itself,
+	// says so; nil for one that does neither.
+	Session *Session
+}
+
+// Session is the life of a grant after it was given, as the lock's own threads see
+// it. The zero value is ready; who uses the lock sets the hooks.
+type Session struct {
+	// OnRenew runs an attempt to renew, and takes down what came of it.
+	OnRenew func(p *sim.Process, attempt func() (Grant, error)) error
+	// OnLost is called when the lock has learned that the grant is lost.
+	OnLost func(p *sim.Process)
+}
+
+// Renew runs an attempt of p's to renew the grant. Its errors are those of Extend.
+func (s *Session) Renew(p *sim.Process, attempt func() (Grant, error)) error {
+	if s.OnRenew == nil {
+		_, err := attempt()
+		return err
+	}
+	return s.OnRenew(p, attempt)
+}
+
+// Lost says that the grant is lost: a loss notice has come.
+func (s *Session) Lost(p *sim.Process) {
+	if s.OnLost != nil {
+		s.OnLost(p)
+	}
 }
 
 // Deadline is a reading of one of the client's own clocks.
@@ -107,11 +140,13 @@ type Deadline struct {
 	Reading time.Duration
 }
 
-// Resource is what a lock protects: pure data that opens as a server.
+// Resource is what a lock protects: pure data that opens as a server. The server
+// records what it decides (sim.Server.Record): each write as a history.Write, each
+// effect as a history.Effect. What it does not record cannot be judged.
 type Resource interface {
 	// Name is how a client's script calls it.
 	Name() string
-	// Open puts the resource's server into w.
+	// Open puts the resource's server into w, under the resource's name.
 	Open(w *sim.World) (*sim.Server, error)
 }
 

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"time"
 
 	"locksim/clock"
@@ -17,7 +18,8 @@ type client struct {
 	recorder  *recorder
 	script    Script
 	resources []*sim.Server
-	held      []*holding // in the order in which they were acquired
+	held      []*holding  // in the order in which they were acquired
+	working   *sim.Signal // ends the work that it is at; nil when it is at none
 	read      []reading
 }
 
@@ -44,17 +46,25 @@ func (c *client) step(p *sim.Process, i int) int {
 	if h := c.lost(); h != nil && l.Verb != "release" {
 		return c.releaseOf(h.key, i)
 	}
-	if l.Verb != "acquire" { // whose attempts are steps each
-		p.Step(l.Verb)
+	if l.Verb == "acquire" { // whose attempts are steps each
+		p.Record(history.Event{Kind: history.Step, Value: l.Verb})
+		c.acquire(p, l)
+		return i + 1
 	}
+	p.Begin(l.Verb)
 	p.Record(history.Event{Kind: history.Step, Value: l.Verb})
+	next := c.do(p, l, i)
+	p.End(l.Verb)
+	return next
+}
+
+// do does line i and returns the line that comes next.
+func (c *client) do(p *sim.Process, l *Line, i int) int {
 	switch l.Verb {
 	case "until":
 		p.SleepUntil(clock.Monotonic, l.For)
 	case "work":
 		c.work(p, l.For)
-	case "acquire":
-		c.acquire(p, l)
 	case "try":
 		if !c.try(p, l.Key) {
 			return c.releaseOf(l.Key, i) + 1
@@ -81,8 +91,10 @@ func (c *client) step(p *sim.Process, i int) int {
 
 func (c *client) acquire(p *sim.Process, l *Line) {
 	for {
-		p.Step("acquire")
-		if c.try(p, l.Key) {
+		p.Begin("acquire")
+		got := c.try(p, l.Key)
+		p.End("acquire")
+		if got {
 			return
 		}
 		wait := l.Every
@@ -98,6 +110,7 @@ func (c *client) try(p *sim.Process, key string) bool {
 	if h == nil {
 		return false
 	}
+	h.onLoss = c.interrupt
 	c.held = append(c.held, h)
 	return true
 }
@@ -119,36 +132,51 @@ func (c *client) watch(p *sim.Process, l *Line) {
 	})
 }
 
-// work lasts for d, or until the client learns that it has lost a lock. A lock
-// that the first thread watches is extended in the meantime.
+// work lasts for d, or until the client learns that it has lost a lock. Locks that
+// the first thread watches are extended in the meantime.
 func (c *client) work(p *sim.Process, d time.Duration) {
-	if len(c.held) == 0 {
-		p.Sleep(d)
-		return
-	}
-	h := c.held[len(c.held)-1]
-	if h.watch == nil || !h.watch.Main {
-		p.Wait(&h.ended, d)
-		return
-	}
+	var over sim.Signal
+	c.working = &over
+	defer func() { c.working = nil }()
 	end := p.Machine().Read(clock.Monotonic) + d
 	for {
 		left := end - p.Machine().Read(clock.Monotonic)
-		if left <= 0 || p.Wait(&h.ended, min(left, h.watch.Every)) || left <= h.watch.Every {
+		h := c.watched()
+		if h == nil {
+			p.Wait(&over, left)
+			return
+		}
+		if p.Wait(&over, min(left, h.watch.Every)) || left <= h.watch.Every {
 			return
 		}
 		c.recorder.renew(p, h)
 	}
 }
 
-func (c *client) release(p *sim.Process, key string) {
-	for i, h := range c.held {
-		if h.key == key {
-			c.held = append(c.held[:i], c.held[i+1:]...)
-			c.recorder.release(p, h)
-			return
+// watched is the lock that the first thread watches; nil for none.
+func (c *client) watched() *holding {
+	for _, h := range c.held {
+		if h.watch != nil && h.watch.Main {
+			return h
 		}
 	}
+	return nil
+}
+
+// interrupt ends the work that the client is at.
+func (c *client) interrupt() {
+	if c.working != nil {
+		c.working.Fire()
+	}
+}
+
+func (c *client) release(p *sim.Process, key string) {
+	h := c.holding(key)
+	if h == nil {
+		return
+	}
+	c.held = slices.DeleteFunc(c.held, func(x *holding) bool { return x == h })
+	c.recorder.release(p, h)
 }
 
 // lost is a grant that the client knows to have lost and has not released.
@@ -161,8 +189,9 @@ func (c *client) lost() *holding {
 	return nil
 }
 
+// holding is the grant of key that was acquired last.
 func (c *client) holding(key string) *holding {
-	for _, h := range c.held {
+	for _, h := range slices.Backward(c.held) {
 		if h.key == key {
 			return h
 		}
@@ -190,14 +219,9 @@ func (c *client) use(p *sim.Process, l *Line) {
 	server := c.resource(l.Object)
 	switch l.Verb {
 	case "read":
-		if o, err := sim.Call[models.Object](p, server, models.ReadRequest{Object: l.Object, Token: h.grant.Token}, Patience); err == nil {
-			c.remember(l.Object, o.Version)
-		}
+		c.learn(p, server, l.Object, models.ReadRequest{Object: l.Object, Token: h.grant.Token})
 	case "claim":
-		claim := models.ClaimRequest{Object: l.Object, Mark: h.grant.Value, Grant: h.id}
-		if o, err := sim.Call[models.Object](p, server, claim, Patience); err == nil {
-			c.remember(l.Object, o.Version)
-		}
+		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: h.grant.Value, Grant: h.id})
 	case "write":
 		p.Await(p.Send(server, models.WriteRequest{
 			Object: l.Object, Value: p.Name(), Token: h.grant.Token, Mark: h.grant.Value,
@@ -205,6 +229,14 @@ func (c *client) use(p *sim.Process, l *Line) {
 		}), Patience)
 	case "do":
 		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
+	}
+}
+
+// learn asks for an object, and remembers the version that it is told.
+func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) {
+	answer, err := p.Await(p.Send(server, request), Patience)
+	if o, ok := answer.(models.Object); err == nil && ok {
+		c.remember(object, o.Version)
 	}
 }
 

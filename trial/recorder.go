@@ -2,9 +2,11 @@ package trial
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
+	"locksim/clock"
 	"locksim/history"
 	"locksim/models"
 	"locksim/sim"
@@ -34,6 +36,8 @@ type holding struct {
 	ended sim.Signal
 	alarm sim.Alarm
 	watch *Line // how it is extended; nil for not at all
+	// onLoss is called when the client learns of the loss.
+	onLoss func()
 }
 
 // lose is what a client does when it learns that it has lost the lock.
@@ -41,6 +45,9 @@ func (r *recorder) lose(p *sim.Process, h *holding, why string) {
 	r.doubt(p, h, why)
 	h.lost = true
 	h.ended.Fire()
+	if h.onLoss != nil {
+		h.onLoss()
+	}
 }
 
 // acquire makes one attempt. It returns nil when the lock was not granted, for
@@ -52,7 +59,8 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	e := r.outcome(p, call, err)
 	e.Value = g.Value
 	if e.Outcome == history.OK {
-		promise(&e, call.at, g, 0)
+		r.possible(call, &g)
+		promise(&e, call, g)
 	}
 	p.Record(e)
 	if e.Outcome != history.OK {
@@ -61,7 +69,29 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	h := &holding{key: key, id: call.event.Grant, grant: g, until: e.Until, believing: true}
 	p.Record(history.Event{Kind: history.Believe, Lock: key, Grant: h.id})
 	r.expire(p, h)
+	r.follow(h)
 	return h
+}
+
+// follow listens to what the lock says of h by itself.
+func (r *recorder) follow(h *holding) {
+	s := h.grant.Session
+	if s == nil {
+		return
+	}
+	s.OnRenew = func(p *sim.Process, attempt func() (models.Grant, error)) error {
+		outcome, err := r.prolong(p, h, attempt)
+		if outcome == history.NotHeld {
+			r.lose(p, h, history.DoubtLost)
+		}
+		return err
+	}
+	// A notice is a point at which the client is told that it does not hold the lock.
+	s.OnLost = func(p *sim.Process) {
+		call := r.call(p, history.Extend, h.key, h.id)
+		p.Record(r.outcome(p, call, models.ErrNotHeld))
+		r.lose(p, h, history.DoubtLost)
+	}
 }
 
 // expire ends the belief in h when the client's own deadline is over. It is a
@@ -90,6 +120,7 @@ func (r *recorder) release(p *sim.Process, h *holding) {
 	r.doubt(p, h, history.DoubtRelease)
 	h.ended.Fire()
 	call := r.call(p, history.Release, h.key, h.id)
+	call.value = h.grant.Value
 	err := r.lock.Release(p, h.key, h.grant)
 	p.Record(r.outcome(p, call, err))
 }
@@ -117,18 +148,47 @@ func (r *recorder) renew(p *sim.Process, h *holding) {
 
 // ask extends h and returns what came of it.
 func (r *recorder) ask(p *sim.Process, h *holding) history.Outcome {
+	outcome, _ := r.prolong(p, h, func() (models.Grant, error) {
+		return r.lock.(models.Extender).Extend(p, h.key, h.grant)
+	})
+	return outcome
+}
+
+// prolong takes down an attempt to get a new term for h, whoever makes it. A
+// promise that stands is not shortened by a later reply, unless a shorter term is
+// what was asked for.
+func (r *recorder) prolong(p *sim.Process, h *holding, attempt func() (models.Grant, error)) (history.Outcome, error) {
 	call := r.call(p, history.Extend, h.key, h.id)
-	g, err := r.lock.(models.Extender).Extend(p, h.key, h.grant)
+	g, err := attempt()
 	e := r.outcome(p, call, err)
 	if e.Outcome == history.OK {
-		promise(&e, call.at, g, h.until)
+		r.possible(call, &g)
+		inherit(&g, &h.grant)
+		promise(&e, call, g)
+		if g.Term >= h.grant.Term {
+			e.Until = max(e.Until, h.until)
+		}
 		h.grant, h.until = g, e.Until
 	}
 	p.Record(e)
 	if e.Outcome == history.OK && h.believing {
 		r.expire(p, h)
 	}
-	return e.Outcome
+	return e.Outcome, err
+}
+
+// inherit gives an extension what it does not say anew.
+func inherit(g, before *models.Grant) {
+	if g.Value == "" {
+		g.Value = before.Value
+	}
+	if g.Token == 0 {
+		g.Token = before.Token
+	}
+	if g.Votes == nil {
+		g.Votes = before.Votes
+	}
+	g.Session = before.Session
 }
 
 // check asks who holds the lock. A client that is told another name, or nothing,
@@ -145,26 +205,31 @@ func (r *recorder) look(p *sim.Process, key string) (string, bool) {
 	value, err := r.lock.(models.Inspector).Holder(p, key)
 	e := r.outcome(p, call, err)
 	e.Value = value
-	if e.Grant = r.owner(key, value); e.Grant == 0 && value != "" {
-		e.Outcome = history.Unknown // it names a grant that nobody has been told of yet
+	if value != "" {
+		e.Grant = r.owner(key, value)
+	}
+	if e.Grant == 0 && value != "" {
+		e.Outcome = history.Unknown // a grant that nobody has been told of yet, or one of several
 	}
 	p.Record(e)
 	return value, err == nil
 }
 
-// owner is the number of the grant that goes by value, 0 for none.
+// owner is the number of the grant that goes by value, 0 for none, and for a value
+// that several go by.
 func (r *recorder) owner(key, value string) int32 {
-	if value == "" {
-		return 0
-	}
-	events := r.w.History().Events
-	for i := len(events) - 1; i >= 0; i-- {
-		e := &events[i]
-		if e.Kind == history.Return && e.Verb == history.Acquire && e.Lock == key && e.Value == value {
-			return e.Grant
+	owner := int32(0)
+	for i := range r.w.History().Events {
+		e := &r.w.History().Events[i]
+		if e.Kind != history.Return || e.Verb != history.Acquire || e.Outcome != history.OK || e.Lock != key || e.Value != value {
+			continue
 		}
+		if owner != 0 {
+			return 0
+		}
+		owner = e.Grant
 	}
-	return 0
+	return owner
 }
 
 // calling is an operation that has begun.
@@ -172,12 +237,13 @@ type calling struct {
 	event history.Event
 	at    time.Duration
 	pos   int
+	value string // of the grant that is released
 }
 
 func (r *recorder) call(p *sim.Process, verb history.Verb, key string, grant int32) calling {
 	r.ops++
 	e := history.Event{Kind: history.Call, Verb: verb, Op: r.ops, Grant: grant, Lock: key}
-	return calling{e, r.w.Now(), p.Record(e)}
+	return calling{event: e, at: r.w.Now(), pos: p.Record(e)}
 }
 
 // outcome is the return of an operation, as the contract of models.Lock reads an
@@ -188,12 +254,15 @@ func (r *recorder) outcome(p *sim.Process, c calling, err error) history.Event {
 	switch {
 	case err == nil:
 		e.Outcome = history.OK
-	case errors.Is(err, models.ErrHeld), errors.Is(err, sim.ErrRefused):
+	case errors.Is(err, models.ErrHeld), errors.Is(err, sim.ErrRefused) && r.sent(p, c) == 1:
 		// A connection that was refused carried nothing: the operation never was.
 		e.Outcome = history.Refused
 		if err != models.ErrHeld {
 			e.Why = err.Error()
 		}
+	case errors.Is(err, models.ErrNotHeld) && r.sent(p, c) == 1 && r.deleted(p, c):
+		// A copy of the one request did it before: that is not in the answer.
+		e.Outcome = history.Unknown
 	case errors.Is(err, models.ErrNotHeld):
 		e.Outcome = history.NotHeld
 	default:
@@ -202,26 +271,76 @@ func (r *recorder) outcome(p *sim.Process, c calling, err error) history.Event {
 	}
 	// The operation took effect before the last reply left, unless it is one that
 	// came before the operation.
-	if left := p.Left(); e.Outcome != history.Unknown && left > c.pos {
+	if left := p.Latest(); e.Outcome != history.Unknown && left > c.pos {
 		e.Decided = int32(left)
 	}
 	return e
 }
 
+// sent is how many requests p's process has sent since an operation began.
+func (r *recorder) sent(p *sim.Process, c calling) int {
+	n := 0
+	for _, e := range r.w.History().Events[c.pos:] {
+		if e.Kind == history.Send && e.Verb == history.Request && e.Who == p.Name() {
+			n++
+		}
+	}
+	return n
+}
+
+// deleted tells whether a server has deleted the key of the grant that a release
+// is about, at this client's own request, since the release began.
+func (r *recorder) deleted(p *sim.Process, c calling) bool {
+	if c.event.Verb != history.Release || c.value == "" {
+		return false
+	}
+	for _, e := range r.w.History().Events[c.pos:] {
+		if e.Kind == history.Freed && e.Why == history.FreedDeleted && e.Peer == p.Name() && e.Value == c.value {
+			return true
+		}
+	}
+	return false
+}
+
 // promise writes into e what g promises: until its anchor plus its term, less
-// what the service allows itself. A promise that stands is never shortened by a
-// later reply.
-func promise(e *history.Event, called time.Duration, g models.Grant, standing time.Duration) {
-	e.Anchor, e.Term, e.Delay = max(called, g.Anchor), g.Term, g.Delay
+// what the service allows itself.
+func promise(e *history.Event, c calling, g models.Grant) {
+	e.Anchor, e.Term, e.Delay = c.at, g.Term, g.Delay
+	if g.Anchor != 0 {
+		e.Anchor = g.Anchor
+	}
 	e.Until = history.Forever
-	if g.Term > 0 {
-		e.Until = max(e.Anchor+g.Term-g.Allowance, standing)
+	if term := g.Term - g.Allowance; g.Term > 0 && e.Anchor <= history.Forever-term {
+		e.Until = e.Anchor + term
 	}
 	e.Token, e.Value = g.Token, g.Value
 	e.Votes = votes(g.Votes)
 	if g.Decided > 0 {
 		e.Decided = int32(g.Decided)
 	}
+}
+
+// possible panics when a lock returned a grant that makes no sense: the run fails
+// and names the process.
+func (r *recorder) possible(c calling, g *models.Grant) {
+	var what string
+	switch now := r.w.Now(); {
+	case g.Term < 0:
+		what = fmt.Sprintf("term %v: want 0, for none, or more", g.Term)
+	case g.Allowance < 0 || g.Term > 0 && g.Allowance > g.Term:
+		what = fmt.Sprintf("allowance %v of a term of %v: want 0 to the term", g.Allowance, g.Term)
+	case g.Anchor < 0 || g.Anchor > now:
+		what = fmt.Sprintf("anchor %v at %v: want an instant that is not in the future", g.Anchor, now)
+	case g.Delay < 0:
+		what = fmt.Sprintf("delay %v: want 0 or more", g.Delay)
+	case g.Decided < 0 || g.Decided > 0 && (g.Decided <= c.pos || g.Decided >= len(r.w.History().Events)):
+		what = fmt.Sprintf("decided at position %d: want that of a reply since the call, at %d", g.Decided, c.pos)
+	case g.Deadline != nil && g.Deadline.Clock > clock.Wall:
+		what = fmt.Sprintf("deadline on clock %d: there is none", g.Deadline.Clock)
+	default:
+		return
+	}
+	panic(fmt.Sprintf("the lock returned an impossible grant for %s of %q: %s", c.event.Verb, c.event.Lock, what))
 }
 
 func votes(nodes []string) string {

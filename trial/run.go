@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"locksim/check"
@@ -96,6 +99,9 @@ func (r *Runner) prepare(spec *Spec) error {
 		if err != nil {
 			return fmt.Errorf("system: %w", err)
 		}
+		if lock == nil {
+			return fmt.Errorf("system: Open returned neither a lock nor an error")
+		}
 		rec.lock = lock
 	}
 	servers, err := open(w, spec.Cast.Resources)
@@ -112,7 +118,23 @@ func (r *Runner) prepare(spec *Spec) error {
 		}
 		w.Go(c.Name, (&client{recorder: rec, script: c.Script, resources: servers}).run)
 	}
+	if err := links(w, spec.Latency.Links); err != nil {
+		return err
+	}
 	return spec.Schedule.Apply(w)
+}
+
+// links says which link of a latency table is between machines that are not there.
+func links(w *sim.World, tables map[string][]time.Duration) error {
+	for _, link := range slices.Sorted(maps.Keys(tables)) {
+		from, to, _ := strings.Cut(link, ">")
+		for _, name := range []string{from, to} {
+			if w.Machine(name) == nil {
+				return fmt.Errorf("latency of link %q: no machine %q", link, name)
+			}
+		}
+	}
+	return nil
 }
 
 func open(w *sim.World, resources []models.Resource) ([]*sim.Server, error) {
@@ -124,6 +146,9 @@ func open(w *sim.World, resources []models.Resource) ([]*sim.Server, error) {
 		s, err := r.Open(w)
 		if err != nil {
 			return nil, fmt.Errorf("resource %s: %w", r.Name(), err)
+		}
+		if s == nil || s.Name() != r.Name() {
+			return nil, fmt.Errorf("resource %s: Open put up no server of that name", r.Name())
 		}
 		servers = append(servers, s)
 	}

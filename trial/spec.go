@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,9 +72,17 @@ func (s *Spec) validate() error {
 	if s.Horizon < 0 || s.Bound < 0 {
 		return fmt.Errorf("horizon %v, bound %d: want 0 or more", s.Horizon, s.Bound)
 	}
-	for _, r := range s.Cast.Resources {
+	for i, r := range s.Cast.Resources {
+		if r == nil {
+			return fmt.Errorf("cast: resource %d is nil", i+1)
+		}
 		if err := checkName("resource", r.Name()); err != nil {
 			return err
+		}
+	}
+	for i, f := range s.Schedule {
+		if f.Action == nil {
+			return fmt.Errorf("schedule line %d has no action", i+1)
 		}
 	}
 	for i := range s.Cast.Clients {
@@ -103,6 +112,10 @@ func (s *Spec) validateScript(c *Client) error {
 		line := &c.Script[i]
 		var err error
 		switch {
+		case !slices.Contains(verbs, line.Verb):
+			err = fmt.Errorf("no verb %q: want one of %s", line.Verb, strings.Join(verbs, ", "))
+		case line.For < 0 || line.Every < 0 || line.Jitter < 0 || line.Verb == "watch" && line.Every == 0:
+			err = fmt.Errorf("a duration is negative, or a watch has none")
 		case line.usesLock() && s.System == nil:
 			err = fmt.Errorf("the spec has no system to lock with")
 		case line.usesResource() && s.resource(line.Object) == nil:

@@ -1,0 +1,225 @@
+package trial_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/history"
+	"locksim/models"
+	"locksim/models/redis"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+// given is a lock that gives the same grant to everybody.
+type given struct{ grant models.Grant }
+
+func (g given) Open(*sim.World) (models.Lock, error) { return g, nil }
+
+func (g given) Acquire(*sim.Process, string) (models.Grant, error) { return g.grant, nil }
+
+func (g given) Release(*sim.Process, string, models.Grant) error { return nil }
+
+func TestImpossibleGrants(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		grant models.Grant
+		says  string
+	}{
+		{models.Grant{Term: -1}, "term -1ns: want 0, for none, or more"},
+		{models.Grant{Term: 1, Allowance: 2}, "allowance 2ns of a term of 1ns: want 0 to the term"},
+		{models.Grant{Anchor: time.Hour}, "anchor 1h0m0s at 1s: want an instant that is not in the future"},
+		{models.Grant{Delay: -1}, "delay -1ns: want 0 or more"},
+		{models.Grant{Decided: 999}, "decided at position 999"},
+		{models.Grant{Deadline: &models.Deadline{Clock: 9}}, "deadline on clock 9: there is none"},
+	} {
+		_, err := trial.Run(trial.Spec{System: given{c.grant}, Cast: cast(client("c1", "until 1s; acquire"))})
+		require.NotErrorIs(t, err, trial.ErrSpec)
+		require.ErrorContains(t, err, `process c1 panicked: the lock returned an impossible grant for acquire of "job": `+c.says)
+	}
+}
+
+// TestTermBeyondTheEndOfTime is a term without an end, not one that is over.
+func TestTermBeyondTheEndOfTime(t *testing.T) {
+	t.Parallel()
+	for _, term := range []time.Duration{0, math.MaxInt64} {
+		r := trial.Test(t, trial.Spec{
+			System: given{models.Grant{Term: term}},
+			Cast:   cast(client("c1", "until 1s; acquire; work 5s; release"), client("c2", "until 2s; acquire; release")),
+		})
+		require.Equal(t, check.Broken, r.Promise.Status)
+	}
+}
+
+// TestSpecsThatPanicked are errors about the spec.
+func TestSpecsThatPanicked(t *testing.T) {
+	t.Parallel()
+	one := cast(client("c1", "acquire"))
+	nobody := trial.Cast{Clients: one.Clients, Resources: []models.Resource{nil}}
+	for _, c := range []struct {
+		name string
+		spec trial.Spec
+		says string
+	}{
+		{"nil resource", trial.Spec{System: ideal(), Cast: nobody}, "cast: resource 1 is nil"},
+		{"nil action", trial.Spec{System: ideal(), Cast: one, Schedule: faults.Schedule{{}}}, "schedule line 1 has no action"},
+		{"unknown verb", trial.Spec{System: ideal(), Cast: trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.Script{{Verb: "fly"}}}}}}, `no verb "fly"`},
+		{"negative work", trial.Spec{System: ideal(), Cast: trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.Script{{Verb: "work", For: -1}}}}}}, "a duration is negative"},
+		{"nil lock", trial.Spec{System: nothing{}, Cast: one}, "system: Open returned neither a lock nor an error"},
+		{"link to nowhere", trial.Spec{System: ideal(), Cast: one, Latency: sim.Latency{Links: map[string][]time.Duration{"c1>r9": {1}}}}, `latency of link "c1>r9": no machine "r9"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := trial.Run(c.spec)
+			require.ErrorIs(t, err, trial.ErrSpec)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+type nothing struct{}
+
+func (nothing) Open(*sim.World) (models.Lock, error) { return nil, nil }
+
+// TestLateRepliesOfOthers: an operation on several servers took effect before the
+// last of the replies that it read left its server, in whatever order they came.
+func TestLateRepliesOfOthers(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:  redis.Redlock{Sends: redis.Parallel, Timeout: 500 * time.Millisecond},
+		Cast:    cast(client("c1", "acquire; until 9890ms; extend; release")),
+		Latency: sim.Every(time.Millisecond),
+		Horizon: time.Minute,
+		Schedule: faults.MustParse(`
+			at 5s  restart r4 kill
+			before c1.extend#1  delay c1>r1 120ms
+			before c1.extend#1  delay c1>r2 120ms
+			before c1.extend#1  delay c1>r3 120ms
+			before c1.extend#1  delay r4>c1 400ms`),
+	})
+	require.Equal(t, check.Kept, r.Promise.Status)
+}
+
+// session is a lock on a session that its own thread keeps alive. The service is
+// an ideal lease; what is tested is what the recorder learns of it.
+type session struct{ system models.System }
+
+func (s session) Open(w *sim.World) (models.Lock, error) {
+	inner, err := s.system.Open(w)
+	return sessionLock{inner}, err
+}
+
+type sessionLock struct{ models.Lock }
+
+func (l sessionLock) Acquire(p *sim.Process, key string) (models.Grant, error) {
+	g, err := l.Lock.Acquire(p, key)
+	if err != nil {
+		return g, err
+	}
+	s := &models.Session{}
+	g.Session = s
+	p.Go("beat", func(t *sim.Process) {
+		for {
+			t.Sleep(3 * time.Second)
+			err := s.Renew(t, func() (models.Grant, error) { return l.Lock.(models.Extender).Extend(t, key, g) })
+			if err == models.ErrNotHeld {
+				return
+			}
+		}
+	})
+	return g, nil
+}
+
+// TestSession: what a lock renews by itself is promised, and a loss that it learns
+// of ends the belief.
+func TestSession(t *testing.T) {
+	t.Parallel()
+	beaten := cast(client("c1", "acquire; work 20s; release"), client("c2", "until 16s; acquire; release"))
+	r := trial.Test(t, trial.Spec{System: session{ideal()}, Cast: beaten, Horizon: time.Minute})
+	require.Equal(t, check.Kept, r.Promise.Status)
+	require.Equal(t, 4*time.Second, r.Progress.Longest, "c2 waits from 16 s to 20 s")
+
+	r = trial.Test(t, trial.Spec{
+		System: session{redis.SetNX{}}, Cast: beaten, Horizon: time.Minute, Latency: sim.Every(time.Millisecond),
+		Schedule: faults.MustParse("at 15s  clock-step r1 +1h"),
+	})
+	require.Equal(t, check.Broken, r.Promise.Status, "it was renewed at 15 s at the latest, and c2 got the lock at 16 s")
+	var ends []string
+	for _, e := range r.History.Events {
+		if e.Kind == history.Doubt && e.Who == "c1" {
+			ends = append(ends, e.Why)
+		}
+	}
+	require.Equal(t, []string{history.DoubtLost}, ends)
+}
+
+// TestAnchorBeforeTheCall: a session that began before the lock was asked for
+// promises no more than what is left of it.
+func TestAnchorBeforeTheCall(t *testing.T) {
+	t.Parallel()
+	run := func(anchor time.Duration) check.Status {
+		return trial.Test(t, trial.Spec{
+			System: given{models.Grant{Term: 10 * time.Second, Anchor: anchor}},
+			Cast:   cast(client("c1", "until 8s; acquire; work 1h"), client("c2", "until 12s; acquire; release")),
+		}).Promise.Status
+	}
+	require.Equal(t, check.Kept, run(time.Second))
+	require.Equal(t, check.Broken, run(0))
+}
+
+// TestNewestGrantOfAKey: a client that acquires again what it has lost releases
+// the new grant.
+func TestNewestGrantOfAKey(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: redis.SetNX{TTL: time.Second},
+		Cast:   cast(client("c1", "acquire; work 3s; acquire; release; work 1s"), client("c2", "until 3500ms; acquire; release")),
+	})
+	require.Equal(t, []string{"acquire ok", "acquire ok", "release ok"}, calls(r, "c1"))
+	require.Zero(t, r.Progress.Longest, "c2 finds the lock free")
+}
+
+// TestLossOfOneOfTwo ends the work at once.
+func TestLossOfOneOfTwo(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:  redis.SetNX{TTL: time.Second, Deadline: true},
+		Cast:    cast(client("c1", "acquire a; work 500ms; acquire b; work 1h; release b; release a")),
+		Latency: sim.Every(time.Millisecond),
+	})
+	require.Less(t, r.Virtual, 2*time.Second)
+}
+
+// TestConnectionRefused: nothing was done, where one request was all there was.
+func TestConnectionRefused(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:   redis.SetNX{Persistence: redis.Always},
+		Cast:     cast(client("c1", "acquire; work 1s; release"), client("c2", "until 2s; acquire; release")),
+		Latency:  sim.Every(time.Millisecond),
+		Schedule: faults.MustParse("at 500ms  restart r1 kill 1s"),
+		Horizon:  time.Minute,
+	})
+	require.Equal(t, []string{"acquire ok", "release refused"}, calls(r, "c1"))
+	require.Equal(t, check.Kept, r.Promise.Status)
+	require.Greater(t, r.Progress.Longest, 7*time.Second, "the key stays until it expires")
+}
+
+// TestDuplicatedRelease: the answer to the second copy says nothing of the first.
+func TestDuplicatedRelease(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:  redis.SetNX{},
+		Cast:    cast(client("c1", "acquire; work 1s; release"), client("c2", "until 2s; acquire; release")),
+		Latency: sim.Every(time.Millisecond),
+		Schedule: faults.MustParse(`
+			before c1.release#1  duplicate c1>r1 10ms
+			before c1.release#1  lose-reply r1>c1`),
+	})
+	require.Equal(t, []string{"acquire ok", "release unknown"}, calls(r, "c1"))
+	require.Equal(t, check.Kept, r.Promise.Status)
+}
