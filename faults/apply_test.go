@@ -203,21 +203,74 @@ func TestWhatIsRecorded(t *testing.T) {
 func TestWhatAWorldCannotHave(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ line, says string }{
-		{"at 1s  kill r1", `schedule line 1: "at 1s  kill r1": no process "r1": want one of c1`},
+		{"at 1s  kill r1", `"at 1s  kill r1": no process "r1": want one of c1`},
 		{"at 1s  pause c9 gc 1s", `no machine "c9": want one of r1, r2, lease, c1`},
 		{"at 1s  pause r1 thread 1s", "server r1 has no threads of its own: want gc, loop or suspend"},
 		{"at 1s  clock-step c9 +1s", `no machine "c9"`},
 		{"at 1s  clock-rate c9 +1%", `no machine "c9"`},
 		{"at 1s  restart r2 kill", `no server that can restart "r2": want one of r1`},
 		{"at 1s  restart c1 kill", `no server that can restart "c1": want one of r1`},
-		{"at 1s  failover r2>r1", `no primary "r2": want one of r1`},
+		{"at 1s  failover r2>r1", `no primary with a replica "r2": want one of r1`},
 		{"at 1s  failover r1>c1", `no replica "c1" of r1: want one of r2`},
 		{"at 1s  partition c1|lease", `no machine on the network "lease": want one of r1, r2, c1`},
 		{"at 1s  drop lease>c1", `no sender on the network "lease": want one of r1, r2, c1`},
 		{"at 1s  delay c1>lease 1s", `no receiver on the network "lease": want one of r1, r2, c1`},
 		{"at 1s  lose-reply c1>r1", `no sender on the network "c1": want one of r1, r2`},
 		{"before r1.ask#1  kill c1", `no process "r1": want one of c1`},
+		{"at 1s  drop c1>c1", "c1 and c1 send each other nothing: want a server at one end"},
+		{"at 1s  partition c1,r1|r1", "r1 is on both sides"},
 	} {
 		require.ErrorContains(t, faults.MustParse(c.line).Apply(setUp(t).w), c.says)
 	}
+}
+
+func TestWhatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault faults.Fault
+		says  string
+	}{
+		{faults.Fault{Anchor: faults.At(-1), Action: faults.KillProcess{Process: "c1"}}, "at -1ns: want an instant from 0 on"},
+		{faults.Fault{Anchor: faults.Before("c1", "ask", 0), Action: faults.KillProcess{Process: "c1"}}, `step "ask", count 0: want a name, and 1 or more`},
+		{faults.Fault{Action: faults.Pause{Machine: "c1", For: -1}}, "duration -1ns: want 0 or more"},
+		{faults.Fault{Action: faults.Pause{Machine: "c1", Kind: 9}}, "kind of pause 9: there is none"},
+		{faults.Fault{Action: faults.ClockStep{Machine: "c1", By: 1 << 62}}, "want at most 100000h either way"},
+		{faults.Fault{Action: faults.ClockRate{Machine: "c1", Rate: -1e9}}, "rate -100%: want -90% to +900%"},
+		{faults.Fault{Action: faults.Restart{Server: "r1", For: -1}}, "duration -1ns: want 0 or more"},
+		{faults.Fault{Action: faults.Failover{Primary: "r1", Replica: "r2", After: -1}}, "duration -1ns: want 0 or more"},
+		{faults.Fault{Action: faults.Partition{A: []string{"c1"}, B: []string{"r1"}, For: -1}}, "duration -1ns: want 0 or more"},
+		{faults.Fault{Action: faults.Message{From: "c1", To: "r1", By: -1}}, "duration -1ns: want 0 or more"},
+	} {
+		require.ErrorContains(t, faults.Schedule{c.fault}.Apply(setUp(t).w), c.says)
+	}
+}
+
+// TestForEver: a duration beyond the end of time is one without an end.
+func TestForEver(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"at 50ms  pause c1 gc 2562047h", "at 50ms  restart r1 kill 2562047h", "at 50ms  failover r1>r2 2562047h",
+		"at 50ms  partition c1|r1 2562047h", "at 50ms  delay c1>r1 2562047h", "at 50ms  duplicate c1>r1 2562047h",
+	} {
+		setUp(t).run(t, line)
+	}
+}
+
+func TestWhatIsOverAlready(t *testing.T) {
+	t.Parallel()
+	s := setUp(t).run(t, "at 10ms  restart r1 kill 50ms\nat 20ms  restart r1 kill 50ms\nat 30ms  kill c1\nat 40ms  kill c1")
+	var whys []string
+	for _, e := range s.w.History().Events {
+		if e.Kind == history.Fault {
+			whys = append(whys, e.Why)
+		}
+	}
+	require.Equal(t, []string{"restarted empty", "was down already", "killed", "had ended before"}, whys)
+}
+
+func TestLineOf(t *testing.T) {
+	t.Parallel()
+	const text = "# first\n\nat 1s  kill c1\n  # second\nat 2s  kill c2"
+	require.Equal(t, 3, faults.LineOf(text, 0))
+	require.Equal(t, 5, faults.LineOf(text, 1))
 }

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,14 +28,17 @@ func (f Pause) check(w *sim.World) error {
 	if m.Server() != nil && f.Kind == sim.Thread {
 		return fmt.Errorf("server %s has no threads of its own: want gc, loop or suspend", f.Machine)
 	}
-	return nil
+	if f.Kind > sim.Suspend {
+		return fmt.Errorf("kind of pause %d: there is none", f.Kind)
+	}
+	return positive(f.For)
 }
 
 func (f Pause) strike(w *sim.World, line string) {
 	why := "paused (" + f.Kind.String() + ")"
 	record(w, history.Fault, f.Machine, "", line, why)
 	// The end is noted just before the machine goes on.
-	w.At(w.Now()+f.For, func() { record(w, history.Heal, f.Machine, "", line, why) })
+	w.In(f.For, func() { record(w, history.Heal, f.Machine, "", line, why) })
 	w.Machine(f.Machine).Pause(f.Kind, f.For)
 }
 
@@ -51,6 +55,7 @@ func (f KillProcess) check(w *sim.World) error {
 func (f KillProcess) strike(w *sim.World, line string) {
 	m := w.Machine(f.Process)
 	if m.Dead() {
+		record(w, history.Fault, f.Process, "", line, "had ended before")
 		return
 	}
 	record(w, history.Fault, f.Process, "", line, "killed")
@@ -66,7 +71,13 @@ type ClockStep struct {
 
 func (f ClockStep) String() string { return fmt.Sprintf("clock-step %s %s", f.Machine, signed(f.By)) }
 
+// MaxStep is how far a clock can be stepped at once.
+const MaxStep = 100_000 * time.Hour
+
 func (f ClockStep) check(w *sim.World) error {
+	if f.By < -MaxStep || f.By > MaxStep {
+		return fmt.Errorf("step %v: want at most 100000h either way", f.By)
+	}
 	_, err := find(w, f.Machine, "machine", anyMachine)
 	return err
 }
@@ -85,6 +96,9 @@ type ClockRate struct {
 func (f ClockRate) String() string { return fmt.Sprintf("clock-rate %s %s", f.Machine, rate(f.Rate)) }
 
 func (f ClockRate) check(w *sim.World) error {
+	if f.Rate < clock.MinRate || f.Rate > clock.MaxRate {
+		return fmt.Errorf("rate %s: want -90%% to +900%%", rate(f.Rate))
+	}
 	_, err := find(w, f.Machine, "machine", anyMachine)
 	return err
 }
@@ -113,6 +127,9 @@ func (f Restart) String() string {
 }
 
 func (f Restart) check(w *sim.World) error {
+	if err := positive(f.For); err != nil {
+		return err
+	}
 	_, err := find(w, f.Server, "server that can restart", isRestarter)
 	return err
 }
@@ -120,6 +137,7 @@ func (f Restart) check(w *sim.World) error {
 func (f Restart) strike(w *sim.World, line string) {
 	s := w.Machine(f.Server).Server()
 	if s.Down() {
+		record(w, history.Fault, f.Server, "", line, "was down already")
 		return
 	}
 	at := record(w, history.Fault, f.Server, "", line, "")
@@ -138,7 +156,7 @@ func (f Restart) strike(w *sim.World, line string) {
 		s.After(clock.Wall, f.For, back)
 		return
 	}
-	w.At(w.Now()+f.For, back)
+	w.In(f.For, back)
 }
 
 // start brings a restarted server back.
@@ -158,15 +176,16 @@ func (f Failover) String() string {
 }
 
 func (f Failover) check(w *sim.World) error {
-	m := w.Machine(f.Primary)
-	if m == nil || len(replicas(m)) == 0 {
-		return fmt.Errorf("no primary %q: want one of %s", f.Primary, names(w, func(m *sim.Machine) bool { return len(replicas(m)) > 0 }))
+	if err := positive(f.After); err != nil {
+		return err
+	}
+	m, err := find(w, f.Primary, "primary with a replica", isPrimary)
+	if err != nil {
+		return err
 	}
 	list := replicas(m)
-	for _, name := range list {
-		if name == f.Replica {
-			return nil
-		}
+	if slices.Contains(list, f.Replica) {
+		return nil
 	}
 	return fmt.Errorf("no replica %q of %s: want one of %s", f.Replica, f.Primary, strings.Join(list, ", "))
 }
@@ -185,6 +204,7 @@ func replicas(m *sim.Machine) []string {
 func (f Failover) strike(w *sim.World, line string) {
 	s, replica := w.Machine(f.Primary).Server(), w.Machine(f.Replica).Server()
 	if s.Down() {
+		record(w, history.Fault, f.Primary, f.Replica, line, "was down already")
 		return
 	}
 	record(w, history.Fault, f.Primary, f.Replica, line, "died")
@@ -197,5 +217,5 @@ func (f Failover) strike(w *sim.World, line string) {
 		promote()
 		return
 	}
-	w.At(w.Now()+f.After, promote)
+	w.In(f.After, promote)
 }

@@ -27,6 +27,14 @@ func (f Partition) String() string {
 }
 
 func (f Partition) check(w *sim.World) error {
+	if err := positive(f.For); err != nil {
+		return err
+	}
+	for _, name := range f.A {
+		if slices.Contains(f.B, name) {
+			return fmt.Errorf("%s is on both sides", name)
+		}
+	}
 	for _, name := range slices.Concat(f.A, f.B) {
 		if _, err := find(w, name, "machine on the network", isRemote); err != nil {
 			return err
@@ -48,7 +56,7 @@ func (f Partition) strike(w *sim.World, line string) {
 	if f.For == 0 {
 		return
 	}
-	w.At(w.Now()+f.For, func() {
+	w.In(f.For, func() {
 		record(w, history.Heal, target, peer, line, why)
 		w.RemoveRule(id)
 	})
@@ -94,8 +102,13 @@ func (f Message) check(w *sim.World) error {
 	if _, err := find(w, f.From, "sender on the network", from); err != nil {
 		return err
 	}
-	_, err := find(w, f.To, "receiver on the network", to)
-	return err
+	if _, err := find(w, f.To, "receiver on the network", to); err != nil {
+		return err
+	}
+	if f.From == f.To || !isServer(w.Machine(f.From)) && !isServer(w.Machine(f.To)) {
+		return fmt.Errorf("%s and %s send each other nothing: want a server at one end", f.From, f.To)
+	}
+	return positive(f.By)
 }
 
 func (f Message) strike(w *sim.World, line string) {

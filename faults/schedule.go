@@ -75,12 +75,23 @@ func (s Schedule) String() string {
 	return b.String()
 }
 
-// Apply puts the schedule into w, whose machines must all be there. The error
-// names the first line that w cannot have.
+// FitError says which fault of a schedule a world cannot have, and which it can.
+type FitError struct {
+	Index int // in the schedule, from 0
+	Fault Fault
+	Err   error
+}
+
+func (e *FitError) Error() string { return fmt.Sprintf("%q: %v", e.Fault, e.Err) }
+
+func (e *FitError) Unwrap() error { return e.Err }
+
+// Apply puts the schedule into w, whose machines must all be there. The error, a
+// *FitError, is about the first fault that w cannot have.
 func (s Schedule) Apply(w *sim.World) error {
 	for i, f := range s {
 		if err := f.check(w); err != nil {
-			return fmt.Errorf("schedule line %d: %q: %w", i+1, f, err)
+			return &FitError{i, f, err}
 		}
 	}
 	for _, f := range s {
@@ -90,13 +101,44 @@ func (s Schedule) Apply(w *sim.World) error {
 }
 
 func (f Fault) check(w *sim.World) error {
-	if p := f.Anchor.Process; p != "" {
-		name, _, _ := strings.Cut(p, "/")
-		if m := w.Machine(name); m == nil || m.Server() != nil {
-			return fmt.Errorf("no process %q: want one of %s", name, names(w, isProcess))
-		}
+	if err := f.Anchor.check(w); err != nil {
+		return err
 	}
 	return f.Action.check(w)
+}
+
+func (a Anchor) check(w *sim.World) error {
+	switch {
+	case a.Process == "" && a.At < 0:
+		return fmt.Errorf("at %v: want an instant from 0 on", a.At)
+	case a.Process == "":
+		return nil
+	case a.Step == "" || a.Count < 1:
+		return fmt.Errorf("step %q, count %d: want a name, and 1 or more", a.Step, a.Count)
+	}
+	name, _, _ := strings.Cut(a.Process, "/")
+	_, err := find(w, name, "process", isProcess)
+	return err
+}
+
+// Unreached lists the instants of the schedule after end: their faults did not
+// strike.
+func (s Schedule) Unreached(end time.Duration) []string {
+	var list []string
+	for _, f := range s {
+		if f.Anchor.Process == "" && f.Anchor.At > end {
+			list = append(list, f.Anchor.String())
+		}
+	}
+	return list
+}
+
+// positive is an error about a duration that is negative.
+func positive(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("duration %v: want 0 or more", d)
+	}
+	return nil
 }
 
 func (f Fault) apply(w *sim.World) {
@@ -130,6 +172,9 @@ func isRestarter(m *sim.Machine) bool {
 	return ok
 }
 
+func isPrimary(m *sim.Machine) bool      { return len(replicas(m)) > 0 }
+func isRemoteServer(m *sim.Machine) bool { return isServer(m) && isRemote(m) }
+
 // names lists the machines of w that are of a kind, for an error.
 func names(w *sim.World, kind func(*sim.Machine) bool) string {
 	var list []string
@@ -138,17 +183,31 @@ func names(w *sim.World, kind func(*sim.Machine) bool) string {
 			list = append(list, m.Name())
 		}
 	}
-	if len(list) == 0 {
-		return "(there is none)"
-	}
 	return strings.Join(list, ", ")
 }
 
 // find gets a machine of a kind, or says which there are.
 func find(w *sim.World, name, what string, kind func(*sim.Machine) bool) (*sim.Machine, error) {
-	m := w.Machine(name)
-	if m == nil || !kind(m) {
-		return nil, fmt.Errorf("no %s %q: want one of %s", what, name, names(w, kind))
+	if m := w.Machine(name); m != nil && kind(m) {
+		return m, nil
 	}
-	return m, nil
+	if list := names(w, kind); list != "" {
+		return nil, fmt.Errorf("no %s %q: want one of %s", what, name, list)
+	}
+	return nil, fmt.Errorf("there is no %s here, so no %q: what can go wrong here is %s", what, name, abilities(w))
+}
+
+// abilities lists the faults that w can have.
+func abilities(w *sim.World) string {
+	list := []string{"pause", "kill", "clock-step", "clock-rate"}
+	if names(w, isRestarter) != "" {
+		list = append(list, "restart")
+	}
+	if names(w, isPrimary) != "" {
+		list = append(list, "failover")
+	}
+	if names(w, isRemoteServer) != "" {
+		list = append(list, "partition", "cut", "delay", "drop", "duplicate", "lose-reply")
+	}
+	return strings.Join(list, ", ")
 }

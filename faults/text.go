@@ -54,6 +54,19 @@ func Parse(text string) (Schedule, error) {
 	return s, nil
 }
 
+// LineOf is the line, from 1, of the fault with that index in a text that parses.
+func LineOf(text string, index int) int {
+	for i, line := range strings.Split(text, "\n") {
+		if strings.TrimSpace(uncommented(line)) == "" {
+			continue
+		}
+		if index--; index < 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // uncommented is line without its comment: a # that begins a word.
 func uncommented(line string) string {
 	for i := range len(line) {
@@ -248,8 +261,8 @@ func (p *parser) restart() Action {
 
 func (p *parser) signedDuration() time.Duration {
 	d, err := time.ParseDuration(p.next())
-	if err != nil || p.word[0] != '+' && p.word[0] != '-' {
-		p.fail("a signed duration such as +11s or -4.2s")
+	if err != nil || p.word[0] != '+' && p.word[0] != '-' || d < -MaxStep || d > MaxStep {
+		p.fail("a signed duration such as +11s or -4.2s, at most 100000h")
 	}
 	return d
 }

@@ -70,7 +70,7 @@ func TestParseErrors(t *testing.T) {
 		{"at 1s  pause c1 gc", `line 1, column 19: the line ends: want a duration such as 14s`},
 		{"at 1s  pause c1 gc -14s", `line 1, column 20: there is "-14s": want a duration such as 14s`},
 		{"at 1s  kill c1 c2", `line 1, column 16: there is "c2": want the end of the line`},
-		{"at 1s  clock-step r3 11s", `line 1, column 22: there is "11s": want a signed duration such as +11s or -4.2s`},
+		{"at 1s  clock-step r3 11s", `line 1, column 22: there is "11s": want a signed duration such as +11s or -4.2s, at most 100000h`},
 		{"at 1s  clock-rate r3 10%", `want a signed rate such as +10%, -200ppm or +5ppb, from -90% to +900%`},
 		{"at 1s  clock-rate r3 -91%", `want a signed rate`},
 		{"at 1s  clock-rate r3 +0.5ppb", `want a signed rate`},

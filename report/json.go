@@ -20,6 +20,7 @@ type object struct {
 	Verdicts   check.Verdicts `json:"verdicts"`
 	Expected   *expectation   `json:"expected"`
 	AsExpected *bool          `json:"as_expected"`
+	Missed     []string       `json:"missed"`
 	Events     int            `json:"events"`
 	Virtual    check.Millis   `json:"virtual_ms"`
 	Trace      string         `json:"trace_sha256"`
@@ -45,6 +46,7 @@ func JSON(w io.Writer, r *Run) error {
 		Claims:     list(r.Scenario.Claims),
 		Parameters: r.Scenario.Params,
 		Verdicts:   r.Result.Verdicts,
+		Missed:     list(r.Result.Missed),
 		Events:     r.Result.Events,
 		Virtual:    check.Millis(r.Result.Virtual),
 		Trace:      r.Result.TraceSHA256(),

@@ -21,7 +21,7 @@ func (s *teller) freed(i int, e *history.Event) {
 	what := key + " is dropped" + where
 	switch e.Why {
 	case history.FreedExpired:
-		what = key + " expires" + where
+		what = key + " has expired" + where
 	case history.FreedDeleted:
 		what = fmt.Sprintf("%s is deleted by %s%s", key, e.Peer, where)
 	case history.FreedEvicted:

@@ -82,7 +82,7 @@ func TestSeveralLocksAreNamed(t *testing.T) {
 		"asks for a",
 		"gets a: term until 3.000",
 		"its term of a is over; it goes on believing",
-		"c1's key of a expires",
+		"c1's key of a has expired",
 		"its own deadline of a is over",
 		"releases b; no answer by the end of the run",
 		"the run ends at its horizon",

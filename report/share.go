@@ -35,7 +35,7 @@ func (s *Share) Text(w io.Writer, o Options) error {
 	case AsExpected:
 		p.entry("expected", green, "this", ": "+s.Expected.String()+", since "+s.Expected.Because)
 	case NotAsExpected:
-		p.entry("expected", red, "NOT THIS", ", but "+s.Expected.String()+", since "+s.Expected.Because)
+		p.entry("expected", red, "NOT THIS", ", but: "+s.Expected.String()+", since "+s.Expected.Because)
 	default:
 		p.entry("expected", noPaint, "too few runs to judge", ": "+s.Expected.String()+", since "+s.Expected.Because)
 	}

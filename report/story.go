@@ -207,7 +207,8 @@ func (s *teller) remarks(l *lanes) []line {
 	var list []line
 	for i := range l.spells {
 		b := &l.spells[i]
-		if end := b.until(b.to); b.ended > end {
+		// One that began after its term is told where it begins.
+		if end := b.until(b.to); b.ended > end && end > s.h.Events[b.from].At {
 			list = append(list, line{at: end, pos: s.before(end) - 1, who: b.client,
 				what: "its term" + s.of(b.lock) + " is over; it goes on believing"})
 		}

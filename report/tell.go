@@ -144,9 +144,12 @@ func (s *teller) acquired(i int, e *history.Event) {
 
 // promised is the term of a grant, and its token.
 func promised(e *history.Event) string {
-	text := "no term"
-	if e.Until != history.Forever {
-		text = "term until " + seconds(e.Until)
+	text := "term until " + seconds(e.Until)
+	switch {
+	case e.Until == history.Forever:
+		text = "no term"
+	case e.Until <= e.At:
+		text = "its term was over at " + seconds(e.Until)
 	}
 	if e.Token != 0 {
 		text += fmt.Sprintf(", token %d", e.Token)

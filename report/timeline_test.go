@@ -154,11 +154,11 @@ func TestKeys(t *testing.T) {
 	freed(5*time.Second, "r1", "v0", history.FreedExpired, "")
 	s.doubt("c1", 6*time.Second, 1)
 	require.Equal(t, []string{
-		"  1.000   │   nodes  c1's key expires on r1,r2 (term until 10.000)",
+		"  1.000   │   nodes  c1's key has expired on r1,r2 (term until 10.000)",
 		"  2.000   │   r3     c1's key is deleted by c2 (term until 10.000)",
 		"  3.000   │   r4     c1's key is evicted (term until 10.000)",
 		"  4.000 ! │   r5     is killed, restarted empty, without c1's key (term until 10.000)",
-		"  5.000   │   r1     key v0 expires",
+		"  5.000   │   r1     key v0 has expired",
 	}, s.lines(t)[2:7])
 }
 

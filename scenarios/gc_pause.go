@@ -123,11 +123,11 @@ func gcPauseRedis() *Scenario {
 		Claims: []string{"S7", "S25", "T6", "T7"},
 	}
 	s.Params = []Param{
-		milliseconds("ttl", &ttl, time.Millisecond, most, "PX of the key"),
-		duration("pause", &pause, 0, "how long c1 is paused before its write"),
+		milliseconds("ttl", &ttl, 100*time.Millisecond, time.Hour, "PX of the key"),
+		durations("pause", &pause, 0, time.Hour, 1, "how long c1 is paused before its write"),
 		choice("kind", &kind, pauseKinds, "what pauses it"),
 		milliseconds("hop", &hop, 0, 20*time.Millisecond, "how long a message takes, one way"),
-		duration("every", &every, time.Millisecond, "how long c2 waits between attempts"),
+		durations("every", &every, time.Millisecond, time.Hour, 1, "how long c2 waits between attempts"),
 	}
 	s.Spec = func() trial.Spec {
 		cast := trial.Writers(2, resource.Plain("doc"))
@@ -141,7 +141,7 @@ func gcPauseRedis() *Scenario {
 			Cast:     cast,
 			Schedule: pauseBefore("write", kind, pause),
 			Latency:  sim.Every(hop),
-			Horizon:  ttl + pause + time.Minute,
+			Horizon:  ttl + pause + 2*every + time.Minute,
 		}
 	}
 	s.Expect = func() Expectation {

@@ -134,7 +134,7 @@ func TestParametersSayWhatIsAllowed(t *testing.T) {
 		require.EqualError(t, s.Set(key, value), c.says)
 	}
 	require.EqualError(t, scenarios.Find("gc-pause-redis").Set("ttl", "1.5ms"),
-		"ttl=1.5ms: want a duration from 1ms to 1000h in steps of 1ms, such as 10s")
+		"ttl=1.5ms: want a duration from 100ms to 1h in steps of 1ms, such as 10s")
 	require.NoError(t, s.Set("pause", "9500ms"))
 	require.Equal(t, []string{"pause=9.5s"}, s.Settings())
 	require.Nil(t, scenarios.Find("gc-paus"))
@@ -171,4 +171,21 @@ func share(t *testing.T, s *scenarios.Scenario) {
 	}
 	near, ok := want.Verdict(hits, want.Runs)
 	require.True(t, ok && near, "%s %v: %d of %d, want %s", s.Name, s.Settings(), hits, want.Runs, want.String())
+}
+
+// TestPairs: every scenario's place in the argument is there, and every pair has
+// something that was run.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	runs := map[string]int{"": 0}
+	for _, p := range scenarios.Pairs() {
+		runs[p.ID] = 0
+	}
+	for _, s := range scenarios.All() {
+		require.Contains(t, runs, s.Pair, s.Name)
+		runs[s.Pair]++
+	}
+	for _, p := range scenarios.Pairs() {
+		require.Positive(t, runs[p.ID], p.ID)
+	}
 }

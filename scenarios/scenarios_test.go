@@ -25,7 +25,6 @@ var update = flag.Bool("update", false, "write the golden timelines in testdata 
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
-			t.Parallel()
 			hold(t, s)
 			control, err := s.MakeControl()
 			require.NoError(t, err)
@@ -40,7 +39,7 @@ func hold(t *testing.T, s *scenarios.Scenario) {
 	t.Helper()
 	result := trial.Test(t, s.SpecFor(0))
 	run := &report.Run{Scenario: s, Result: &result}
-	t.Logf("%s\n%s", s.Claim, timeline(t, &result))
+	t.Logf("%s %v: %s\n%s", s.Name, s.Settings(), s.Claim, timeline(t, &result))
 	require.Empty(t, result.Missed)
 	if s.Expect == nil {
 		return // see TestShares

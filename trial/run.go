@@ -78,7 +78,7 @@ func (r *Runner) Run(spec *Spec) (Result, error) {
 		History:  h,
 		Events:   r.world.Events(),
 		Virtual:  h.End,
-		Missed:   r.world.Pending(),
+		Missed:   append(r.world.Pending(), spec.Schedule.Unreached(h.End)...),
 	}, nil
 }
 

@@ -40,7 +40,7 @@ func TestBadSpecs(t *testing.T) {
 		{"link", trial.Spec{System: ideal(), Cast: writers, Latency: sim.Latency{Links: map[string][]time.Duration{"c1": {1}}}}, `latency of link "c1": want a name such as c1>r3`},
 		{"options", trial.Spec{System: lease.Ideal{}, Cast: writers}, "system: lease: ttl 0s: want more than 0"},
 		{"what the lock cannot do", trial.Spec{System: open{}, Cast: cast(client("c1", "acquire; extend"))}, `client c1, step 2, "extend": this lock cannot do that`},
-		{"a fault it cannot have", trial.Spec{System: ideal(), Cast: writers, Schedule: faults.MustParse("at 1s  restart lease kill")}, `no server that can restart "lease": want one of (there is none)`},
+		{"a fault it cannot have", trial.Spec{System: ideal(), Cast: writers, Schedule: faults.MustParse("at 1s  restart lease kill")}, `there is no server that can restart here, so no "lease": what can go wrong here is pause, kill, clock-step, clock-rate, partition`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := trial.Run(c.spec)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,10 +70,11 @@ type run struct {
 		Progress string   `json:"progress"`
 		Because  string   `json:"because"`
 	} `json:"expected"`
-	AsExpected *bool   `json:"as_expected"`
-	Events     int     `json:"events"`
-	Virtual    float64 `json:"virtual_ms"`
-	Trace      string  `json:"trace_sha256"`
+	AsExpected *bool    `json:"as_expected"`
+	Missed     []string `json:"missed"`
+	Events     int      `json:"events"`
+	Virtual    float64  `json:"virtual_ms"`
+	Trace      string   `json:"trace_sha256"`
 }
 
 func TestJSON(t *testing.T) {
@@ -165,10 +167,59 @@ func TestEveryScenarioIsAsExpected(t *testing.T) {
 	for _, s := range scenarios.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
+			if s.Share != nil {
+				got := call(t, "--scenario", s.Name)
+				require.Equal(t, 0, got.code, got.out)
+				require.Contains(t, got.out, "\nexpected  this: ")
+				return
+			}
 			got := call(t, "--scenario", s.Name, "--runs", "3")
 			require.Equal(t, 0, got.code, got.out)
 			require.Contains(t, got.out, "3 runs: 3 as expected")
 			require.Contains(t, got.out, "\ncontrol ")
 		})
+	}
+}
+
+// TestShares are judged by the exit code, and in JSON by an object behind those of
+// the runs.
+func TestShares(t *testing.T) {
+	wrong := func() []*scenarios.Scenario {
+		s := scenarios.Find("invoices")
+		right := s.Share()
+		s.Share = func() scenarios.Share { right.Want = 0.5; return right }
+		return []*scenarios.Scenario{s}
+	}
+	got := with(t, wrong, "", "--scenario", "invoices")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.out, "expected  NOT THIS, but: 50.0 % ± 0.0 % of 100 runs")
+
+	got = call(t, "--scenario", "invoices", "--runs", "3")
+	require.Equal(t, 0, got.code)
+	require.Contains(t, got.out, "too few runs to judge")
+
+	got = call(t, "--scenario", "invoices", "--format", "json")
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	require.Len(t, lines, 101)
+	require.Equal(t, `{"scenario":"invoices","share":{"of":"a mail that was sent twice","hits":100,"runs":100,"share":1,`+
+		`"expected":1,"tolerance":0,"because":"each instance sends all three: 6 mails in each of 100 rounds"},"as_expected":true}`, lines[100])
+}
+
+func TestArgue(t *testing.T) {
+	got := call(t, "argue")
+	require.Equal(t, 0, got.code, got.out)
+	require.LessOrEqual(t, strings.Count(got.out, "\n"), 50, "one screen")
+	require.NotContains(t, got.out, "NOT as expected")
+	for i, pair := range scenarios.Pairs() {
+		require.Contains(t, got.out, pair.Question)
+		one := call(t, "argue", strconv.Itoa(i+1))
+		require.Equal(t, 0, one.code, one.out)
+		require.Contains(t, one.out, pair.Found[:20])
+		require.Contains(t, one.out, "\nagain     simrun --scenario ", "every pair has been run")
+	}
+	for _, args := range [][]string{{"argue", "0"}, {"argue", "x"}, {"argue", "99"}, {"argue", "1", "2"}} {
+		got := call(t, args...)
+		require.Equal(t, 2, got.code)
+		require.Contains(t, got.err, "want one number from 1 to 11, or nothing")
 	}
 }

@@ -23,6 +23,7 @@ type batch struct {
 	*options
 	scenario *scenarios.Scenario
 	faults   faults.Schedule // of --schedule
+	text     string          // its source
 	expected *scenarios.Expectation
 	share    *report.Share // nil where each run is judged by itself
 
@@ -70,6 +71,9 @@ func (b *batch) prepare() error {
 	if b.seed > math.MaxUint64-uint64(b.runs-1) {
 		return usage("--seed %d --runs %d: the last seed would be greater than %d", b.seed, b.runs, uint64(math.MaxUint64))
 	}
+	if b.trace != "" && b.trace == b.schedule {
+		return usage("--trace and --schedule name the same file, %s", b.trace)
+	}
 	for _, setting := range b.set {
 		key, value, ok := strings.Cut(setting, "=")
 		if !ok {
@@ -116,18 +120,35 @@ func (b *batch) readSchedule() (faults.Schedule, error) {
 	var content []byte
 	var err error
 	if b.schedule == "-" {
-		content, err = io.ReadAll(b.in)
+		content, err = io.ReadAll(io.LimitReader(b.in, maxSchedule+1))
 	} else {
-		content, err = os.ReadFile(b.schedule)
+		content, err = readFile(b.schedule)
+	}
+	if err == nil && len(content) > maxSchedule {
+		err = fmt.Errorf("%s: more than %d bytes", b.source(), maxSchedule)
 	}
 	if err != nil {
 		return nil, usage("--schedule: %v", err)
 	}
-	schedule, err := faults.Parse(string(content))
+	b.text = strings.TrimPrefix(string(content), "\ufeff")
+	schedule, err := faults.Parse(b.text)
 	if err != nil {
 		return nil, usage("%s: %v", b.source(), err)
 	}
 	return schedule, nil
+}
+
+// maxSchedule is how long a schedule may be: a thousand times what anybody writes.
+const maxSchedule = 1 << 20
+
+// readFile reads a file, but not much more than a schedule may take.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSchedule+1))
 }
 
 // source is how the schedule's file is called in an error.
@@ -199,7 +220,11 @@ func (b *batch) tick(r *trial.Result) {
 // refused is the error about a spec that cannot be run.
 func (b *batch) refused(err error) error {
 	what := strings.TrimPrefix(err.Error(), trial.ErrSpec.Error()+": ")
-	if b.schedule != "" {
+	var misfit *faults.FitError
+	switch {
+	case b.schedule != "" && errors.As(err, &misfit):
+		return usage("%s: line %d: %v", b.source(), faults.LineOf(b.text, misfit.Index), misfit)
+	case b.schedule != "":
 		return usage("%s: %s", b.source(), what)
 	}
 	return usage("%s: %s", b.scenario.Name, what)

@@ -181,9 +181,9 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--scenario", "gc-pause", "--schedule", bad},
 			bad + ": line 2, column 22: the line ends: want a duration such as 14s"},
 		{[]string{"--scenario", "gc-pause", "--schedule", nobody},
-			nobody + `: schedule line 1: "at 1s  pause c9 gc 1s": no machine "c9": want one of lease, doc, c1, c2`},
+			nobody + `: line 1: "at 1s  pause c9 gc 1s": no machine "c9": want one of lease, doc, c1, c2`},
 		{[]string{"--scenario", "gc-pause", "--schedule", cannot},
-			cannot + `: schedule line 1: "at 1s  restart lease kill": no server that can restart "lease": want one of (there is none)`},
+			cannot + `: line 1: "at 1s  restart lease kill": there is no server that can restart here, so no "lease": what can go wrong here is pause, kill, clock-step, clock-rate, partition, cut, delay, drop, duplicate, lose-reply`},
 		{[]string{"--scenario", "gc-pause", "--trace", "/no/such/dir/trace"},
 			"--trace: open /no/such/dir/trace: no such file or directory"},
 	} {

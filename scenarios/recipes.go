@@ -1,0 +1,186 @@
+package scenarios
+
+import (
+	"fmt"
+	"time"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/models"
+	"locksim/models/redis"
+	"locksim/models/resource"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+// plainDel is S26, T5, T12, T13 and H6: c1 comes back late and deletes a key that
+// is c2's by now, so that c3 gets in.
+func plainDel() *Scenario {
+	release := "del"
+	s := &Scenario{
+		Name: "plain-del", Pair: "",
+		Claim:  "a release that does not compare deletes another's lock and lets a third in",
+		Claims: []string{"S26", "S27", "T5", "T12", "T13", "H6"},
+	}
+	s.Params = []Param{choice("release", &release, []string{"del", "get-then-del", "compare"}, "how a client gives up the lock")}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second}
+		mustText(&system.Release, release)
+		return trial.Spec{
+			System: system,
+			Cast: trial.Cast{
+				Resources: []models.Resource{resource.Plain("doc")},
+				Clients: []trial.Client{
+					{Name: "c1", Script: trial.MustScript("until 1s; acquire; work 1s; write doc; release")},
+					{Name: "c2", Script: trial.MustScript("until 3s; acquire; work 5s; write doc; release")},
+					{Name: "c3", Script: trial.MustScript("until 12500ms; acquire; work 1s; write doc; release")},
+				},
+			},
+			Schedule: pauseBefore("release", "gc", 10*time.Second),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return lateRelease(release == "del") }
+	s.Control = func() Control {
+		if release == "compare" {
+			return Control{"plain-del", []string{"release=del"}}
+		}
+		return Control{"plain-del", []string{"release=compare"}}
+	}
+	return s
+}
+
+// lateRelease: c1 is paused at its release at 2.004 for 10 s; c2 has had the lock
+// since 11.060, the first of its attempts, every 102 ms from 3 s on, that Redis
+// sees after 11.002. If c1's DEL, without a look, arrives at 12.005, c3 gets the
+// lock at 12.502 for its second of work and its write.
+func lateRelease(blind bool) Expectation {
+	const (
+		accepted2 = 11060 * time.Millisecond
+		end1      = 12004 * time.Millisecond
+		accepted3 = 12502 * time.Millisecond
+		end3      = accepted3 + time.Second + 2*hop
+	)
+	e := Expectation{
+		Promise: check.Kept, Belief: check.Overlapping, Overlap: end1 - accepted2, Progress: check.OK,
+		Because: fmt.Sprintf("c1 believes until its release at %s, c2 from %s", short(end1), short(accepted2)),
+	}
+	if !blind {
+		e.Because += "; c1's release finds another's value and leaves it"
+		return e
+	}
+	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.DoubleGrant, check.LostLease}
+	e.Overlap += end3 - accepted3
+	e.Damage = []string{check.WrongRelease, check.StaleWrite}
+	e.Because += fmt.Sprintf("; c1's DEL is confirmed although its lock was lost, and frees c2's key; c3 believes from %s to %s; c2's write at 16.061 is the older grant's, and it is told that it holds nothing",
+		short(accepted3), short(end3))
+	return e
+}
+
+// getThenDel is S27: the client compares, and then deletes in a second command.
+// Between the two the key changes hands.
+func getThenDel() *Scenario {
+	release := "get-then-del"
+	s := &Scenario{
+		Name:   "get-then-del",
+		Claim:  "comparing in the client leaves a gap: the key that was checked is another's when it is deleted",
+		Claims: []string{"S27", "T5"},
+	}
+	s.Params = []Param{choice("release", &release, []string{"get-then-del", "compare"}, "how a client gives up the lock")}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second}
+		mustText(&system.Release, release)
+		// c1's last message, whichever that is: its DEL, or its compare-and-delete.
+		last := map[string]int{"get-then-del": 3, "compare": 2}[release]
+		return trial.Spec{
+			System: system,
+			Cast: trial.Cast{Clients: []trial.Client{
+				{Name: "c1", Script: trial.MustScript("until 1s; acquire; work 1s; release")},
+				{Name: "c2", Script: trial.MustScript("until 3s; acquire; work 5s; release")},
+			}},
+			Schedule: faults.Schedule{{
+				Anchor: faults.Before("c1", "send", last),
+				Action: faults.Pause{Machine: "c1", Kind: sim.GC, For: 10 * time.Second},
+			}},
+			Latency: sim.Every(hop),
+			Horizon: time.Minute,
+		}
+	}
+	// c1 has begun its release at 2.002 and believes no more; c2 accepts at 11.060
+	// and is told at 16.062 that its key is gone.
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
+			Because: "the server compares at the instant of the deletion"}
+		if release == "get-then-del" {
+			e.Promise, e.Breaches = check.Broken, []string{check.LostLease}
+			e.Damage = []string{check.WrongRelease}
+			e.Because = "c1's GET at 2.003 finds its own value, its DEL at 12.005 c2's key; c2 finds it gone at 16.061"
+		}
+		return e
+	}
+	s.Control = func() Control {
+		if release == "compare" {
+			return Control{"get-then-del", []string{"release=get-then-del"}}
+		}
+		return Control{"get-then-del", []string{"release=compare"}}
+	}
+	return s
+}
+
+// checkThenWrite is S10, T7, K5 and A9: asking before the write helps against what
+// happened before it was asked, and not against what happens after.
+func checkThenWrite() *Scenario {
+	ttl, pause, where := 10*time.Second, 14*time.Second, "write"
+	s := &Scenario{
+		Name: "check-then-write", Pair: "pause",
+		Claim:  "a check before the write leaves the gap between the two",
+		Claims: []string{"S10", "T7", "K5", "A9"},
+	}
+	s.Params = []Param{
+		milliseconds("ttl", &ttl, 5*time.Second, most, "PX of the key"),
+		milliseconds("pause", &pause, 0, most, "how long c1 is paused"),
+		choice("before", &where, []string{"check", "write"}, "before which of its steps"),
+	}
+	s.Spec = func() trial.Spec {
+		cast := trial.Writers(2, resource.Plain("doc"))
+		cast.Clients[0].Script = trial.MustScript("until 1s; acquire; work 1s; check; write doc; release")
+		return trial.Spec{
+			System:   redis.SetNX{TTL: ttl},
+			Cast:     cast,
+			Schedule: pauseBefore(where, "gc", pause),
+			Latency:  sim.Every(hop),
+			Horizon:  ttl + pause + time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return checked(ttl, pause, where == "check") }
+	s.Control = func() Control {
+		if where == "check" {
+			return Control{"check-then-write", []string{"before=write"}}
+		}
+		return Control{"check-then-write", []string{"before=check"}}
+	}
+	return s
+}
+
+// checked is the widget on Redis with a check of two hops more before the write. A
+// client that finds that the lock is not its own any more does not write.
+func checked(ttl, pause time.Duration, early bool) Expectation {
+	const checking = 2 * hop
+	w := widgetOnRedis(ttl, pause+checking, hop, trial.DefaultEvery)
+	asked := 2*time.Second + 2*hop + pause + hop
+	if !early || !gone(ttl, asked) {
+		return w.expectation()
+	}
+	// It gives up when it reads the answer, and then only releases.
+	w.end1 = asked + hop
+	e := w.expectation()
+	e.Damage = nil
+	e.Because += fmt.Sprintf("; c1 asks at %s, when its key is gone, and does not write", short(asked))
+	return e
+}
+
+// gone tells whether c1's key, which Redis set at 1.001, has expired at an instant.
+func gone(ttl, at time.Duration) bool {
+	return at.Truncate(time.Millisecond) > time.Second+hop+ttl
+}
