@@ -15,12 +15,16 @@ import (
 
 // echo is a server that can crash and has a replica.
 type echo struct {
+	served   int
 	crashed  []faults.Crash
 	back     []time.Duration // true instants
 	promoted string
 }
 
-func (e *echo) Serve(_ *sim.Server, r sim.Request) { r.Reply(r.Body) }
+func (e *echo) Serve(_ *sim.Server, r sim.Request) {
+	e.served++
+	r.Reply(r.Body)
+}
 
 func (e *echo) Crash(_ *sim.Server, how faults.Crash) string {
 	e.crashed = append(e.crashed, how)
@@ -273,4 +277,36 @@ func TestLineOf(t *testing.T) {
 	const text = "# first\n\nat 1s  kill c1\n  # second\nat 2s  kill c2"
 	require.Equal(t, 3, faults.LineOf(text, 0))
 	require.Equal(t, 5, faults.LineOf(text, 1))
+}
+
+// TestDirections: what is cut one way passes the other.
+func TestDirections(t *testing.T) {
+	t.Parallel()
+	for schedule, served := range map[string]int{
+		"at 15ms  partition c1|r1":  2,
+		"at 15ms  partition r1|c1":  2,
+		"at 15ms  cut c1>r1":        2,
+		"at 15ms  cut r1>c1":        10,
+		"at 15ms  drop c1>r1":       9,
+		"at 15ms  lose-reply r1>c1": 10,
+		"at 15ms  duplicate c1>r1":  11,
+	} {
+		s := setUp(t).run(t, schedule)
+		require.Equal(t, served, s.echo.served, schedule)
+	}
+}
+
+func TestDeathAndPromotion(t *testing.T) {
+	t.Parallel()
+	s := setUp(t).run(t, "at 15ms  kill c1\nat 20ms  failover r1>r2 10ms")
+	var got []history.Event
+	for _, e := range s.w.History().Events {
+		if e.Kind == history.End || e.Why == "was promoted" {
+			got = append(got, history.Event{At: e.At, Kind: e.Kind, Who: e.Who, Why: e.Why})
+		}
+	}
+	require.Equal(t, []history.Event{
+		{At: 15 * time.Millisecond, Kind: history.End, Who: "c1", Why: history.DoubtDeath},
+		{At: 30 * time.Millisecond, Kind: history.Fault, Who: "r2", Why: "was promoted"},
+	}, got)
 }
