@@ -13,7 +13,7 @@ func (r *record) squeezed(f *finding) charge {
 	cause := fmt.Sprintf("%s was told at %s that it holds the lock, which was never free since it asked",
 		r.owner(f.grant), seconds(r.doneAt(&r.spans[f.span])))
 	if f.other != 0 {
-		cause += fmt.Sprintf(": %s was granted it at %s", r.owner(f.other), seconds(r.grantedAt(f.other)))
+		cause += fmt.Sprintf(": %s was granted it at %s", r.owner(f.other), seconds(r.grantedBy(f.other, r.doneAt(&r.spans[f.span]))))
 	}
 	return charge{cause, Service, ""}
 }
@@ -22,9 +22,18 @@ func (r *record) squeezed(f *finding) charge {
 // gone to another, and the operation proof of the old holder was confirmed.
 func (r *record) confirmedAfterLoss(f *finding, proof int32, until time.Duration) charge {
 	s := &r.spans[proof]
-	return charge{fmt.Sprintf("%s's %s was confirmed at %s, after its loss: its term had ended at %s and %s was granted the lock at %s",
+	c := charge{fmt.Sprintf("%s's %s was confirmed at %s, after its loss: its term had ended at %s and %s was granted the lock at %s",
 		r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), seconds(until),
 		r.owner(f.other), seconds(r.doneAt(&r.spans[f.span]))), Service, ""}
+	// What it deleted was another's: the service did as it was asked.
+	mine := r.reply(f.grant)
+	for i := s.call; i < s.ret; i++ {
+		e := r.event(i)
+		if e.Kind == history.Freed && e.Why == history.FreedDeleted && e.Peer == r.owner(f.grant) && mine != nil && e.Value != mine.Value {
+			c.blame, c.who = Holder, e.Peer
+		}
+	}
+	return c
 }
 
 // misconfirmed is the charge where an operation was confirmed for a grant that
@@ -43,16 +52,42 @@ func (r *record) misconfirmed(f *finding) charge {
 }
 
 // lost is the charge where a holder was told that it had lost the lock.
-func (r *record) lost(f *finding, until time.Duration) charge {
+func (j *Judge) lost(f *finding, until time.Duration) charge {
+	r := &j.rec
 	s := &r.spans[f.span]
 	told := fmt.Sprintf("%s was told at %s that it does not hold the lock", r.owner(f.grant), seconds(r.doneAt(s)))
-	end := r.ended(f.grant, 0, until)
-	if end == nil {
+	if proof := j.later(f, until); proof != "" {
+		return charge{told + ", though " + proof, Service, ""}
+	}
+	end := r.ended(f.grant, 0, s.ret, until)
+	if end == none {
 		return charge{fmt.Sprintf("%s; %s", told, r.ran(f.grant, until)), Service, ""}
 	}
 	c := r.ending(f.grant, end)
 	c.cause = fmt.Sprintf("%s; %s; %s", c.cause, told, r.ran(f.grant, until))
 	return c
+}
+
+// later names the operation that confirmed the grant of f after the operation of
+// f, where that is what is wrong with it: its promise was over.
+func (j *Judge) later(f *finding, until time.Duration) string {
+	r := &j.rec
+	s, h := &r.spans[f.span], &j.sweep.holds[f.grant]
+	if min(r.instant(until), j.lease.facts[f.grant].cutLoss) >= r.returnPos(s) {
+		return ""
+	}
+	proof := h.confSpan
+	if h.release != nil {
+		proof = h.release.span
+	}
+	if proof == none {
+		return ""
+	}
+	p := &r.spans[proof]
+	if p.verb == history.Read {
+		return fmt.Sprintf("%s's read at %s named it as the holder", r.clients.keys[p.client], seconds(r.doneAt(p)))
+	}
+	return fmt.Sprintf("its %s was confirmed at %s", confirmation(p), seconds(r.doneAt(p)))
 }
 
 // unordered is the charge where a token is not greater than that of an earlier
@@ -62,7 +97,7 @@ func (r *record) unordered(f *finding) charge {
 	late, early := f.grant, f.other
 	c := charge{fmt.Sprintf("%s's grant at %s has token %d, not greater than the %d of %s's earlier grant at %s",
 		r.owner(late), seconds(r.grantedAt(late)), r.token(late), r.token(early),
-		r.owner(early), seconds(r.grantedAt(early))), Service, ""}
+		r.owner(early), seconds(r.grantedBy(early, r.grantedAt(late)))), Service, ""}
 	for _, g := range [...]int32{early, late} {
 		if e := r.fetched(g); e != nil {
 			c.cause += fmt.Sprintf("; %s fetched its token with %s at %s, after its grant", e.Who, e.Value, seconds(e.At))
@@ -80,16 +115,23 @@ func (r *record) fetched(n int32) *history.Event {
 	if !ok || r.event(s.ret).Decided <= s.call {
 		return nil
 	}
-	first := ""
-	for i := s.call; i < s.ret; i++ {
-		e := r.event(i)
-		if e.Kind != history.Send || e.Verb != history.Request || e.Who != r.owner(n) {
-			continue
+	decided := r.event(s.ret).Decided
+	first := r.request(r.owner(n), s.call, decided)
+	if first == nil {
+		return nil
+	}
+	for i := decided + 1; i < s.ret; i++ {
+		if e := r.request(r.owner(n), i, i+1); e != nil && e.Value != first.Value {
+			return e
 		}
-		switch {
-		case first == "":
-			first = e.Value
-		case i > r.event(s.ret).Decided && e.Value != first:
+	}
+	return nil
+}
+
+// request returns the first request that client who sent between two events.
+func (r *record) request(who string, from, to int32) *history.Event {
+	for i := from; i < to; i++ {
+		if e := r.event(i); e.Kind == history.Send && e.Verb == history.Request && e.Who == who && e.Value != "" {
 			return e
 		}
 	}
@@ -105,10 +147,15 @@ func (r *record) token(n int32) int64 {
 }
 
 // staleRead is the charge where a read found nobody while a grant stood.
-func (r *record) staleRead(f *finding) charge {
+func (j *Judge) staleRead(f *finding) charge {
+	r := &j.rec
 	s := &r.spans[f.span]
-	return charge{fmt.Sprintf("%s's read at %s found no holder, though %s held the lock from %s on",
-		r.clients.keys[s.client], seconds(r.doneAt(s)), r.owner(f.grant), seconds(r.grantedAt(f.grant))), Service, ""}
+	cause := fmt.Sprintf("%s's read at %s found no holder, though %s held the lock from %s on",
+		r.clients.keys[s.client], seconds(r.doneAt(s)), r.owner(f.grant), seconds(r.grantedBy(f.grant, r.doneAt(s))))
+	if proof := j.later(f, r.standing(f.grant, s.ret)); proof != "" {
+		cause += ": " + proof
+	}
+	return charge{cause, Service, ""}
 }
 
 // misread is the charge where what the read proof found contradicts the grants.
@@ -126,8 +173,10 @@ func (r *record) misread(f *finding, proof int32) charge {
 		cause += ", which had released the lock already"
 	case f.fault == premature:
 		cause += ", which had not yet asked for the lock"
+	case f.fault == lostEarly:
+		cause += fmt.Sprintf(", which had been told at %s that it does not hold the lock", seconds(r.doneAt(&r.spans[f.span])))
 	case other != 0:
-		cause += fmt.Sprintf(", though %s was granted the lock at %s", r.owner(other), seconds(r.grantedAt(other)))
+		cause += fmt.Sprintf(", though %s was granted the lock at %s", r.owner(other), seconds(r.grantedBy(other, r.doneAt(s))))
 	}
 	return charge{cause, Service, ""}
 }

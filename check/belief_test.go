@@ -135,16 +135,16 @@ func TestCauseOfWindow(t *testing.T) {
 		cause string
 		blame Blame
 	}{
-		{"pause", func(tp *tape) { tp.fault(2, "c1", "at 2s pause c1 gc 14s", "") }, history.DoubtRelease, 16,
+		{"pause", func(tp *tape) { tp.fault(2, "c1", "pause c1 gc 14s", "") }, history.DoubtRelease, 16,
 			"c1's term ended at 11.000; c1 was paused (gc) from 2.000 on and went on believing until 16.000", Holder},
 		{"a pause that was over in time", func(tp *tape) {
-			tp.fault(2, "c1", "at 2s pause c1 gc 1s", "")
-			tp.heal(3, "c1", "at 2s pause c1 gc 1s")
+			tp.fault(2, "c1", "pause c1 gc 1s", "")
+			tp.heal(3, "c1", "pause c1 gc 1s")
 		}, history.DoubtRelease, 16,
 			"c1's term ended at 11.000; c1 has no deadline of its own and went on believing until 16.000", Recipe},
-		{"another's pause", func(tp *tape) { tp.fault(2, "c3", "at 2s pause c3 gc 14s", "") }, history.DoubtRelease, 16,
+		{"another's pause", func(tp *tape) { tp.fault(2, "c3", "pause c3 gc 14s", "") }, history.DoubtRelease, 16,
 			"c1's term ended at 11.000; c1 has no deadline of its own and went on believing until 16.000", Recipe},
-		{"clock", func(tp *tape) { tp.fault(2, "c1", "at 2s clock c1 -10%", "ran -10%") }, history.DoubtDeadline, 16,
+		{"clock", func(tp *tape) { tp.fault(2, "c1", "clock-rate c1 -10%", "ran -10%") }, history.DoubtDeadline, 16,
 			"c1's term ended at 11.000; c1 had a clock that ran -10% at 2.000 and went on believing until 16.000", Holder},
 		{"no deadline", none, "", 18,
 			"c1's term ended at 11.000; c1 has no deadline of its own and went on believing until 18.000", Recipe},
@@ -164,8 +164,8 @@ func TestCauseOfWindow(t *testing.T) {
 }
 
 func TestCauseOfWindowNamesThePauseToItsEnd(t *testing.T) {
-	tp := lasting(func(tp *tape) { tp.fault(2, "c1", "before c1.write#1  pause c1 gc 14s", "") }, "")
-	tp.heal(18, "c1", "before c1.write#1  pause c1 gc 14s")
+	tp := lasting(func(tp *tape) { tp.fault(2, "c1", "pause c1 gc 14s", "") }, "")
+	tp.heal(18, "c1", "pause c1 gc 14s")
 	require.Equal(t, "c1's term ended at 11.000; c1 was paused (gc) from 2.000 to 18.000 and went on believing until 18.000",
 		Verdict(&tp.h).Belief.Windows[0].Cause)
 }
@@ -219,4 +219,48 @@ func TestStrayEventsAreIgnored(t *testing.T) {
 	v := Verdict(&tp.h)
 	require.Equal(t, []Status{Kept, Exclusive, None, OK},
 		[]Status{v.Promise.Status, v.Belief.Status, v.Damage.Status, v.Progress.Status})
+}
+
+// A client's clock matters only to one that goes by it, and only when it is behind.
+func TestCauseOfWindowIsTheClockOnlyOfWhoGoesByIt(t *testing.T) {
+	for _, c := range []struct{ line, why, cause string }{
+		{"clock-step c1 -5s", history.DoubtRelease, "c1 has no deadline of its own and went on believing until 16.000"},
+		{"clock-step c1 +5s", history.DoubtDeadline, "c1 noticed its deadline only at 16.000"},
+		{"clock-step c1 -5s", history.DoubtDeadline, "c1 had a clock that did it at 2.000 and went on believing until 16.000"},
+		{"partition clock1|c1", history.DoubtDeadline, "c1 noticed its deadline only at 16.000"},
+		{"partition c1|pause", history.DoubtRelease, "c1 has no deadline of its own and went on believing until 16.000"},
+	} {
+		tp := lasting(func(tp *tape) { tp.fault(2, "c1", c.line, "did it") }, c.why)
+		require.Equal(t, "c1's term ended at 11.000; "+c.cause, Verdict(&tp.h).Belief.Windows[0].Cause, c.line)
+	}
+}
+
+// Of several who believe too long, the one whose term ended first is blamed: here
+// neither the first to believe nor the last.
+func TestCauseOfWindowIsWhoseTermEndedFirst(t *testing.T) {
+	tp := newTape()
+	tp.call(1, "c1", history.Acquire, 1)
+	decided := tp.on(1.001, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c1"})
+	tp.granted(11.4, 11.5, "c2", 2, 21)
+	tp.ret(15, "c1", history.OK, promise(11), func(e *history.Event) { e.Decided = int32(decided) })
+	tp.on(15, history.Event{Kind: history.Believe, Who: "c1", Grant: 1, Lock: "doc"})
+	tp.granted(22, 22.5, "c3", 3, 24)
+	tp.end(25, "c4", "")
+	v := Verdict(&tp.h)
+	require.Equal(t, Kept, v.Promise.Status)
+	require.Len(t, v.Belief.Windows, 2)
+	require.Equal(t, []string{"c1", "c2", "c3"}, v.Belief.Windows[1].Holders)
+	require.Equal(t, "c1", v.Belief.Windows[1].Who)
+}
+
+// Whoever dies believes in nothing any more.
+func TestDeathEndsEveryBelief(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 3)
+	tp.granted(3, 4, "c1", 2, 6)
+	tp.doubt(5, "c1", 2, history.DoubtAbort)
+	tp.end(6, "c1", history.DoubtDeath)
+	tp.granted(7, 8, "c2", 3, 18)
+	tp.end(9, "c2", "")
+	require.Equal(t, Exclusive, Verdict(&tp.h).Belief.Status)
 }

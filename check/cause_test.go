@@ -1,6 +1,7 @@
 package check
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -30,23 +31,23 @@ func TestCauseOfDoubleGrant(t *testing.T) {
 	}{
 		{"nothing known", func(*tape) {}, "c2 was granted the lock at 2.010 while c1's term ran to 9.898", Service, ""},
 		{"restart", func(t *tape) {
-			t.fault(.5, "r3", "at 500ms restart r3", "restarted empty")
+			t.fault(.5, "r3", "restart r3", "restarted empty")
 			t.freed(.5, "r3", "v1", history.FreedRestart, "")
 		}, "r3 restarted empty at 0.500" + tail, Service, "r3"},
 		{"restart without a fault", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedRestart, "") },
 			"r3 restarted empty at 0.500" + tail, Service, "r3"},
 		{"clock", func(t *tape) {
-			t.fault(.5, "r3", "at 500ms clock r3 +11s", "stepped +11s")
+			t.fault(.5, "r3", "clock-step r3 +11s", "stepped +11s")
 			t.freed(.75, "r3", "v1", history.FreedExpired, "")
 		}, "r3's clock stepped +11s at 0.500 and it freed c1's key" + tail, Service, "r3"},
 		{"expired by itself", func(t *tape) { t.freed(.75, "r3", "v1", history.FreedExpired, "") },
 			"r3 freed c1's key at 0.750" + tail, Service, "r3"},
 		{"failover", func(t *tape) {
-			t.fault(.5, "r2", "at 500ms failover r2 r3", "")
+			t.fault(.5, "r2", "failover r2>r3", "")
 			t.freed(.5, "r3", "v1", history.FreedFailover, "")
 		}, "r3 was promoted without it at 0.500" + tail, Service, "r3"},
 		{"failover in the fault's own words", func(t *tape) {
-			t.fault(.5, "r3", "at 500ms failover r3", "took over with an empty log")
+			t.fault(.5, "r3", "failover r2>r3", "took over with an empty log")
 			t.freed(.5, "r3", "v1", history.FreedFailover, "")
 		}, "r3 took over with an empty log at 0.500" + tail, Service, "r3"},
 		{"evicted", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedEvicted, "") },
@@ -55,6 +56,10 @@ func TestCauseOfDoubleGrant(t *testing.T) {
 			t.sent(1, "c3", "r3", "DEL")
 			t.freed(1.001, "r3", "v1", history.FreedDeleted, "c3")
 		}, "c3's DEL at 1.001 deleted c1's key on r3" + tail, Holder, "c3"},
+		{"overwritten", func(t *tape) {
+			t.sent(1, "c2", "r3", "SET")
+			t.freed(1.001, "r3", "v1", history.FreedOverwritten, "c2")
+		}, "c2's SET at 1.001 overwrote c1's key on r3" + tail, Recipe, "c2"},
 		{"deleted by a request without a name", func(t *tape) { t.freed(1, "r3", "v1", history.FreedDeleted, "c3") },
 			"c3's request at 1.000 deleted c1's key on r3" + tail, Holder, "c3"},
 		{"the node that both stand on is preferred", func(t *tape) {
@@ -186,7 +191,7 @@ func TestTokenFetchedApartBlamesTheRecipe(t *testing.T) {
 	tp.ret(.601, "c1", history.OK, promise(.3), token(2), func(e *history.Event) { e.Decided = int32(decided) })
 	b := breachOf(t, tp)
 	require.Equal(t, TokenOrder, b.Kind)
-	require.Equal(t, "c2's grant at 0.351 has token 1, not greater than the 2 of c1's earlier grant at 0.601; "+
+	require.Equal(t, "c2's grant at 0.351 has token 1, not greater than the 2 of c1's earlier grant at 0.001; "+
 		"c1 fetched its token with INCR at 0.600, after its grant", b.Cause)
 	require.Equal(t, Recipe, b.Blame)
 	require.Equal(t, "c1", b.Who)
@@ -270,4 +275,198 @@ func TestCauseWithoutTheServersWord(t *testing.T) {
 			require.Equal(t, c.who, breach.Who)
 		})
 	}
+}
+
+// What a grant stands on is what its last extension was told: r1 fell out of it.
+func TestCauseGoesByTheVotesOfTheLastExtension(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10, value("v1"), standing("r1,r2,r3"))
+	tp.freed(1, "r1", "v1", history.FreedEvicted, "")
+	tp.call(2, "c1", history.Extend, 1)
+	tp.ret(2.01, "c1", history.OK, promise(12), value("v1"), standing("r2,r3,r4"))
+	tp.freed(3, "r3", "v1", history.FreedRestart, "")
+	tp.granted(4, 4.01, "c2", 2, 14, value("v2"), standing("r1,r3,r5"))
+	require.Equal(t, "r3 restarted empty at 3.000; c2's grant at 4.010 needed it; c1's term ran to 12.000", breachOf(t, tp).Cause)
+}
+
+// A backward step frees no key, nor does a step before the key was set, nor a
+// fault whose machine only has such a name.
+func TestCauseNamesTheClockThatFreedTheKey(t *testing.T) {
+	type turn struct {
+		at        float64
+		line, did string
+	}
+	const freed = "; c2's grant at 2.010 needed it; c1's term ran to 9.898"
+	stepped := func(how string) string { return "r3's clock " + how + " and it freed c1's key" + freed }
+	forward, back := turn{.5, "clock-step r3 +11s", "stepped +11s"}, turn{.6, "clock-step r3 -1ms", "stepped -1ms"}
+	early, fast := turn{-1, "clock-step r3 +11s", "stepped +11s"}, turn{-1, "clock-rate r3 +10%", "ran at +10%"}
+	for name, c := range map[string]struct {
+		turns []turn
+		cause string
+	}{
+		"forward, then back":       {[]turn{forward, back}, stepped("stepped +11s at 0.500")},
+		"forward twice":            {[]turn{forward, {.6, "clock-step r3 +9s", "stepped +9s"}}, stepped("stepped +9s at 0.600")},
+		"back":                     {[]turn{back}, "r3 freed c1's key at 0.750" + freed},
+		"before the grant":         {[]turn{early}, "r3 freed c1's key at 0.750" + freed},
+		"fast before the grant":    {[]turn{fast}, stepped("ran at +10% at 0.000")},
+		"fast, and right in time":  {[]turn{fast, {-1, "clock-rate r3 +0%", "ran at +0%"}}, "r3 freed c1's key at 0.750" + freed},
+		"slow":                     {[]turn{{.5, "clock-rate r3 -10%", "ran at -10%"}}, "r3 freed c1's key at 0.750" + freed},
+		"a partition of clock1":    {[]turn{{.5, "partition clock1|r3", "cut off"}}, "r3 freed c1's key at 0.750" + freed},
+		"a restart is no failover": {[]turn{{.5, "restart r3 kill", "restarted"}}, "r3 freed c1's key at 0.750" + freed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := newTape()
+			strike := func(early bool) {
+				for _, f := range c.turns {
+					if (f.at < 0) == early {
+						tp.on(max(0, f.at), history.Event{Kind: history.Fault, Who: "r3", Peer: "clock1", Value: f.line, Why: f.did})
+					}
+				}
+			}
+			strike(true)
+			tp.granted(0, .01, "c1", 1, 9.898, value("v1"), standing("r1,r2,r3"))
+			strike(false)
+			tp.freed(.75, "r3", "v1", history.FreedExpired, "")
+			tp.granted(2, 2.01, "c2", 2, 11.898, value("v2"), standing("r3,r4,r5"))
+			require.Equal(t, c.cause, breachOf(t, tp).Cause)
+		})
+	}
+}
+
+// Without the server's word either, only a clock that went fast is suspected.
+func TestSuspicionIsOfAClockThatWentFast(t *testing.T) {
+	for line, cause := range map[string]string{
+		"clock-step db -1ms": "c2 was granted the lock at 3.000 while c1's term ran to 11.000",
+		"clock-step db +5s":  "db's clock did it at 0.500; c2 was granted the lock at 3.000 while c1's term ran to 11.000",
+		"clock-rate db +5%":  "db's clock did it at 0.500; c2 was granted the lock at 3.000 while c1's term ran to 11.000",
+	} {
+		tp := newTape()
+		if line == "clock-rate db +5%" { // it counts from before the grant on
+			tp.fault(.5, "db", line, "did it")
+		}
+		tp.fault(.6, "db", "restart db kill", "restarted before the grant")
+		tp.on(.6, history.Event{Kind: history.Fault, Who: "db", Peer: "restart1", Value: "partition db|restart1", Why: "cut off"})
+		tp.h.Events[0].At = sec(.5)
+		tp.call(0.7, "c1", history.Acquire, 1)
+		if line != "clock-rate db +5%" {
+			tp.fault(.7, "db", line, "did it")
+			cause = strings.Replace(cause, "0.500", "0.700", 1)
+		}
+		tp.ret(1, "c1", history.OK, promise(11))
+		tp.granted(3, 3, "c2", 2, 13)
+		require.Equal(t, cause, breachOf(t, tp).Cause, line)
+	}
+}
+
+// A key that ended when its term was over is not why it was lost, nor is one that
+// ended after the holder had been told.
+func TestCauseIsNoKeyThatEndedTooLate(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10, value("v1"))
+	tp.call(1, "c2", history.Acquire, 2)
+	decided := tp.on(2, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c2"})
+	tp.freed(10, "r1", "v1", history.FreedExpired, "")
+	tp.ret(14, "c2", history.OK, promise(11), func(e *history.Event) { e.Decided = int32(decided) })
+	require.Equal(t, "c2 was granted the lock at 2.000 while c1's term ran to 10.000", breachOf(t, tp).Cause)
+
+	tp = newTape()
+	tp.granted(0, .01, "c1", 1, 10, value("v1"))
+	tp.call(6, "c1", history.Extend, 1)
+	tp.ret(6.5, "c1", history.NotHeld)
+	tp.freed(7, "r1", "v1", history.FreedRestart, "")
+	require.Equal(t, "c1 was told at 6.500 that it does not hold the lock; c1's term ran to 10.000", breachOf(t, tp).Cause)
+}
+
+// The promise was over, so that "not held" was no lie but for what came later.
+func TestCauseNamesTheLaterConfirmation(t *testing.T) {
+	told := func(out history.Outcome) *tape {
+		tp := newTape()
+		tp.granted(0, .01, "c1", 1, .999)
+		if out == history.NotHeld {
+			tp.call(3, "c1", history.Extend, 1)
+		} else {
+			tp.call(3, "c3", history.Read, 0)
+		}
+		who := map[history.Outcome]string{history.NotHeld: "c1", history.OK: "c3"}[out]
+		tp.ret(3.004, who, out)
+		return tp
+	}
+	released := func(tp *tape) *tape {
+		tp.call(4, "c1", history.Release, 1)
+		tp.ret(4.01, "c1", history.OK)
+		return tp
+	}
+	named := func(tp *tape) *tape {
+		tp.call(4, "c3", history.Read, 0)
+		tp.ret(4.01, "c3", history.OK, func(e *history.Event) { e.Grant = 1 })
+		return tp
+	}
+	b := breachOf(t, released(told(history.NotHeld)))
+	require.Equal(t, LostLease, b.Kind)
+	require.Equal(t, "c1 was told at 3.004 that it does not hold the lock, though its release was confirmed at 4.010", b.Cause)
+	b = breachOf(t, released(told(history.OK)))
+	require.Equal(t, StaleRead, b.Kind)
+	require.Equal(t, "c3's read at 3.004 found no holder, though c1 held the lock from 0.010 on: its release was confirmed at 4.010", b.Cause)
+	b = breachOf(t, named(told(history.OK)))
+	require.Equal(t, "c3's read at 3.004 found no holder, though c1 held the lock from 0.010 on: c3's read at 4.010 named it as the holder", b.Cause)
+	b = breachOf(t, named(told(history.NotHeld)))
+	require.Equal(t, StaleRead, b.Kind)
+	require.Equal(t, "c3's read at 4.010 named c1 as the holder, which had been told at 3.004 that it does not hold the lock", b.Cause)
+}
+
+// A lock-delay keeps others from the lock; nobody holds it meanwhile.
+func TestAReadWithinTheLockDelayFindsNobody(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 10, func(e *history.Event) { e.Delay = sec(15) })
+	tp.call(12, "c3", history.Read, 0)
+	tp.ret(12.5, "c3", history.OK)
+	require.Equal(t, Kept, Verdict(&tp.h).Promise.Status)
+	require.Equal(t, Kept, Porcupine(&tp.h, steps))
+}
+
+// A plain DEL, sent after a pause and confirmed, is no grant given twice: what the
+// two believed is the paused holder's doing.
+func TestAPlainReleaseConfirmedAfterTheLoss(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+	tp.fault(2, "c1", "pause c1 gc 14s", "paused (gc)")
+	tp.granted(11.4, 11.5, "c2", 2, 21.4, value("v2"))
+	tp.heal(16, "c1", "pause c1 gc 14s")
+	tp.doubt(16, "c1", 1, history.DoubtRelease)
+	tp.call(16, "c1", history.Release, 1)
+	tp.sent(16, "c1", "r1", "DEL")
+	tp.freed(16.001, "r1", "v2", history.FreedDeleted, "c1")
+	tp.ret(16.002, "c1", history.OK)
+	v := Verdict(&tp.h)
+	require.Equal(t, []any{Holder, "c1"}, []any{v.Promise.Breaches[0].Blame, v.Promise.Breaches[0].Who})
+	require.Len(t, v.Belief.Windows, 1)
+	require.Equal(t, "c1's term ended at 11.000; c1 was paused (gc) from 2.000 to 16.000 and went on believing until 16.000",
+		v.Belief.Windows[0].Cause)
+	require.Equal(t, []any{Holder, "c1"}, []any{v.Belief.Windows[0].Blame, v.Belief.Windows[0].Who})
+	require.Len(t, v.Damage.Events, 1)
+}
+
+// A key that was set again by the extension ended before it to no effect.
+func TestCauseIsTheLossAfterTheLastExtension(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10, value("v1"), standing("r1"))
+	tp.freed(1, "r1", "v1", history.FreedEvicted, "")
+	tp.call(2, "c1", history.Extend, 1)
+	tp.ret(2.01, "c1", history.OK, promise(12), value("v1"), standing("r1"))
+	tp.freed(3, "r1", "v1", history.FreedRestart, "")
+	tp.granted(4, 4.01, "c2", 2, 14, value("v2"), standing("r1"))
+	require.Equal(t, "r1 restarted empty at 3.000; c2's grant at 4.010 needed it; c1's term ran to 12.000", breachOf(t, tp).Cause)
+}
+
+// A release whose outcome nobody knows ends the promise as well.
+func TestCauseNamesTheConfirmationAfterAnUnknownRelease(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10)
+	tp.call(2, "c1", history.Release, 1)
+	tp.ret(2.5, "c1", history.Unknown)
+	tp.call(3, "c1", history.Extend, 1)
+	tp.ret(3.004, "c1", history.NotHeld)
+	tp.call(4, "c1", history.Release, 1)
+	tp.ret(4.01, "c1", history.OK)
+	require.Equal(t, "c1 was told at 3.004 that it does not hold the lock, though its release was confirmed at 4.010", breachOf(t, tp).Cause)
 }

@@ -1,27 +1,31 @@
 package check
 
-import (
-	"slices"
-
-	"locksim/history"
-)
+import "locksim/history"
 
 // object is one thing that a resource keeps, or one effect that it performs.
 type object struct{ resource, name string }
 
+// guarded is an object as it is written to under grants of one lock.
+type guarded struct{ object, lock int32 }
+
 // past is what happened to an object so far.
 type past struct {
-	last   int32 // the last accepted write, or none
-	newest int32 // the accepted write under the newest grant, or none
-	top    int32 // the accepted write with the greatest token, or none
-	done   int32 // the first time the effect was performed, or none
+	last int32 // the last accepted write, or none
+	top  int32 // the accepted write with the greatest token, or none
+	done int32 // the first time the effect was performed, or none
 }
+
+// newest is which accepted writes to an object stand under the newest grants of
+// one lock: the newest of all, and the newest of another client than that one's.
+type newest struct{ first, second int32 }
 
 // objects is scratch memory for the verdict on damage.
 type objects struct {
 	written, done index[object]
 	pasts, firsts []past
-	wronged       []int32 // releases that were found to be wrong already
+	guarded       index[guarded]
+	newest        []newest
+	owners        owners
 }
 
 // damage is the verdict on the resource.
@@ -30,7 +34,9 @@ func (j *Judge) damage() Damage {
 	d := Damage{Status: None, Events: []Wound{}}
 	o.written.reset()
 	o.done.reset()
-	o.pasts, o.firsts, o.wronged = o.pasts[:0], o.firsts[:0], o.wronged[:0]
+	o.guarded.reset()
+	o.pasts, o.firsts, o.newest = o.pasts[:0], o.firsts[:0], o.newest[:0]
+	o.owners.reset()
 	for _, i := range r.marks {
 		switch e := r.event(i); e.Kind {
 		case history.Write:
@@ -65,31 +71,64 @@ func wound(kind, class string, e *history.Event, c charge) Wound {
 // past returns what happened to the k-th object, to be used before the next call.
 func pastOf(ps *[]past, k int32) *past {
 	for len(*ps) <= int(k) {
-		*ps = append(*ps, past{none, none, none, none})
+		*ps = append(*ps, past{none, none, none})
 	}
 	return &(*ps)[k]
 }
 
-// write judges one accepted write: a blind one is stale after a write under a
-// newer grant, and one that was computed from what the client had read loses an
-// update unless that was the version it replaced.
+// write judges one accepted write: a blind one is stale after another client's
+// under a newer grant of the same lock, and one that was computed from what the
+// client had read loses an update unless that was the version it replaced.
 func (j *Judge) write(i int32, e *history.Event) (w Wound, wounded bool) {
 	r, o := &j.rec, &j.objects
-	p := pastOf(&o.pasts, o.written.of(object{e.Who, e.Lock}))
+	k := o.written.of(object{e.Who, e.Lock})
+	p := pastOf(&o.pasts, k)
+	newer := j.newer(k, i, e)
 	switch {
-	case e.Base == -1 && p.newest != none && r.older(e.Grant, r.event(p.newest).Grant):
-		w, wounded = wound(StaleWrite, Correctness, e, j.staleWrite(e, p)), true
+	case e.Base == -1 && newer != none:
+		w, wounded = wound(StaleWrite, Correctness, e, j.staleWrite(e, r.event(newer), p)), true
 	case e.Base >= 0 && e.Base != e.Version-1:
 		w, wounded = wound(LostUpdate, Correctness, e, j.lostUpdate(e, p)), true
 	}
 	p.last = i
-	if _, ok := r.decided(e.Grant); ok && (p.newest == none || r.older(r.event(p.newest).Grant, e.Grant)) {
-		p.newest = i
-	}
 	if e.Token != 0 && (p.top == none || e.Token > r.event(p.top).Token) {
 		p.top = i
 	}
 	return w, wounded
+}
+
+// newer returns the accepted write to object k by another client than that of
+// write i under the newest grant of the same lock, if that is newer than i's own,
+// and takes in write i.
+func (j *Judge) newer(k, i int32, e *history.Event) int32 {
+	r, o := &j.rec, &j.objects
+	s, ok := r.granted(e.Grant)
+	if !ok {
+		return none
+	}
+	id := o.guarded.of(guarded{k, s.lock})
+	for len(o.newest) <= int(id) {
+		o.newest = append(o.newest, newest{none, none})
+	}
+	n := &o.newest[id]
+	after := func(w int32) bool { return w != none && r.older(e.Grant, r.event(w).Grant) }
+	by := func(w int32) bool { return w != none && r.event(w).Peer == e.Peer }
+	found := n.first
+	if by(found) {
+		found = n.second
+	}
+	if !after(found) {
+		found = none
+	}
+	switch {
+	case !after(n.first) && by(n.first):
+		n.first = i
+	case !after(n.first):
+		n.first, n.second = i, n.first
+	case !by(n.first) && !after(n.second):
+		n.second = i
+	}
+	return found
 }
 
 // effect judges one effect: doing the same one again is a duplicate.
@@ -103,59 +142,15 @@ func (j *Judge) effect(i int32, e *history.Event) (w Wound, wounded bool) {
 	return wound(DuplicateEffect, Efficiency, e, j.duplicate(e, j.rec.event(p.done))), true
 }
 
-// deletion judges the deletion of a key: it is wrong where the key belonged to
-// another grant than the one that its client is releasing. It counts once for
-// each release.
+// deletion judges the deletion of a key: it is wrong where the key was another
+// client's. It counts once for each key, on however many nodes.
 func (j *Judge) deletion(i int32, e *history.Event) (w Wound, wounded bool) {
 	r, o := &j.rec, &j.objects
-	s := r.releasing(i, e)
-	if s == none || slices.Contains(o.wronged, s) {
+	owner := o.owners.of(r, i, e)
+	if owner == none || r.clients.keys[r.spans[owner].client] == e.Peer || o.owners.counted(e.Peer, owner) {
 		return w, false
 	}
-	mine, owner := r.spans[s].grant, r.ownerOf(e, i)
-	own := r.reply(mine)
-	if owner == mine || owner == 0 && (own == nil || own.Value == e.Value) {
-		return w, false
-	}
-	o.wronged = append(o.wronged, s)
-	return wound(WrongRelease, Correctness, e, r.wrongRelease(e, mine, owner)), true
-}
-
-// releasing returns the release that client e.Peer was at when event i deleted a
-// key: the open one, or else the last one whose outcome it never learned, since
-// its request may still have been on its way.
-func (r *record) releasing(i int32, e *history.Event) int32 {
-	late := none
-	for k := len(r.spans) - 1; k >= 0; k-- {
-		s := &r.spans[k]
-		if s.call > i || s.verb != history.Release || r.clients.keys[s.client] != e.Peer || r.locks.keys[s.lock] != e.Lock {
-			continue
-		}
-		if s.ret == none || s.ret > i {
-			return int32(k)
-		}
-		if late == none && s.outcome == history.Unknown {
-			late = int32(k)
-		}
-	}
-	return late
-}
-
-// ownerOf returns the grant that the value deleted by event i belonged to, 0
-// where that is not known. Where one value was used for several grants, it is
-// the last of those decided before.
-func (r *record) ownerOf(e *history.Event, i int32) int32 {
-	owner := int32(0)
-	for k := range r.spans {
-		s := &r.spans[k]
-		if s.verb != history.Acquire || s.outcome != history.OK || r.event(s.ret).Value != e.Value {
-			continue
-		}
-		if at, ok := r.decided(s.grant); owner == 0 || ok && at < eventPos(i) {
-			owner = s.grant
-		}
-	}
-	return owner
+	return wound(WrongRelease, Correctness, e, j.wrongRelease(i, e, owner)), true
 }
 
 // decided is where grant n was decided, where that is known.

@@ -129,14 +129,7 @@ func (s *sweep) skip(lock int32, p pos) (pos, int32) {
 }
 
 // broken reports whether something was found on lock already.
-func (s *sweep) broken(lock int32) bool {
-	for i := range s.findings {
-		if s.findings[i].lock == lock {
-			return true
-		}
-	}
-	return false
-}
+func (s *sweep) broken(lock int32) bool { return int(lock) < len(s.bad) && s.bad[lock] }
 
 func byStart(a, b *hold) int {
 	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.hi, b.hi), cmp.Compare(a.grant, b.grant))

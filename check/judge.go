@@ -10,7 +10,8 @@ type Judge struct {
 	lease lease
 	sweep sweep
 
-	disputes  []dispute
+	disputed  index[dispute]
+	disputes  []charge // by dispute
 	believers believers
 	objects   objects
 	waits     waits

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"cmp"
+	"slices"
+	"sort"
 	"time"
 
 	"locksim/history"
@@ -37,6 +40,7 @@ type claim struct {
 type fact struct {
 	confirmed int32
 	surely    pos // the grant had been made by here: least return of a confirmed operation
+	over      pos // and it surely was over by here: least return of a "not held" called after that
 	delay     time.Duration
 	// Unknown outcomes may have ended its promises: they hold at most up to here.
 	cutLoss, cutExcl pos
@@ -56,15 +60,24 @@ type fact struct {
 type lease struct {
 	claims []claim
 	facts  []fact // by grant number
+	free   []sighting
+}
+
+// sighting is a read that found a lock free.
+type sighting struct {
+	lock int32
+	call pos
+	ret  pos // the least return of this one and of those of the lock called after it
 }
 
 // read normalises r, with or without the reads of who holds a lock.
 func (l *lease) read(r *record, reads bool) {
 	l.claims, l.facts = l.claims[:0], l.facts[:0]
 	l.gather(r, reads)
+	l.overlook(r, reads)
 	for i := range r.spans {
 		if s := &r.spans[i]; s.outcome == history.Unknown && s.grant > 0 {
-			l.fold(r, s, reads)
+			l.fold(r, s)
 		}
 	}
 	for i := range r.spans {
@@ -75,7 +88,7 @@ func (l *lease) read(r *record, reads bool) {
 // fact returns the fact of grant n, to be used before the next call of fact.
 func (l *lease) fact(n int32) *fact {
 	for len(l.facts) <= int(n) {
-		l.facts = append(l.facts, fact{surely: never, cutLoss: never, cutExcl: never})
+		l.facts = append(l.facts, fact{surely: never, over: never, cutLoss: never, cutExcl: never})
 	}
 	return &l.facts[n]
 }
@@ -99,7 +112,7 @@ func (l *lease) gather(r *record, reads bool) {
 }
 
 // fold turns the unknown outcome of s into a cut of its grant's promises.
-func (l *lease) fold(r *record, s *span, reads bool) {
+func (l *lease) fold(r *record, s *span) {
 	f := l.fact(s.grant)
 	loss := eventPos(s.call)
 	excl := loss
@@ -107,31 +120,58 @@ func (l *lease) fold(r *record, s *span, reads bool) {
 	case history.Release:
 	case history.Extend:
 		asked := r.event(s.call).Until
-		if asked == 0 || asked >= promised(r, s.grant, s.call) {
+		if asked == 0 || asked >= s.stood {
 			return
 		}
 		loss, excl = max(loss, r.instant(asked)), max(loss, r.instant(after(asked, f.delay)))
 	default:
 		return
 	}
-	if !l.gone(r, s, f.surely, reads) {
+	if !l.gone(s, f) {
 		f.cutLoss, f.cutExcl = min(f.cutLoss, loss), min(f.cutExcl, excl)
 	}
 }
 
-// gone reports whether the grant of s, which surely had been made by the
-// position surely, surely was over before s was called: told "not held", or
-// its lock seen free. What is called then withdraws nothing.
-func (l *lease) gone(r *record, s *span, surely pos, reads bool) bool {
+// gone reports whether the grant of s surely was over before s was called: told
+// "not held", or its lock seen free. What is called then withdraws nothing.
+func (l *lease) gone(s *span, f *fact) bool {
+	return f.over < eventPos(s.call) || l.seenFree(s.lock, f.surely) < eventPos(s.call)
+}
+
+// overlook collects when each grant surely was over, and when each lock was seen
+// free.
+func (l *lease) overlook(r *record, reads bool) {
+	l.free = l.free[:0]
 	for i := range r.spans {
-		o := &r.spans[i]
-		told := o.outcome == history.NotHeld && o.grant == s.grant
-		seen := reads && o.verb == history.Read && o.outcome == history.OK && o.grant == 0 && o.lock == s.lock
-		if (told || seen) && eventPos(o.call) >= surely && r.returnPos(o) < eventPos(s.call) {
-			return true
+		switch s := &r.spans[i]; {
+		case s.outcome == history.NotHeld:
+			if f := l.fact(s.grant); eventPos(s.call) >= f.surely {
+				f.over = min(f.over, r.returnPos(s))
+			}
+		case reads && s.verb == history.Read && s.outcome == history.OK && s.grant == 0:
+			l.free = append(l.free, sighting{s.lock, eventPos(s.call), r.returnPos(s)})
 		}
 	}
-	return false
+	slices.SortFunc(l.free, func(a, b sighting) int {
+		return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.call, b.call))
+	})
+	for i := len(l.free) - 2; i >= 0; i-- {
+		if next := &l.free[i+1]; next.lock == l.free[i].lock {
+			l.free[i].ret = min(l.free[i].ret, next.ret)
+		}
+	}
+}
+
+// seenFree is by when lock had been seen free by a read called at p or later.
+func (l *lease) seenFree(lock int32, p pos) pos {
+	k := sort.Search(len(l.free), func(i int) bool {
+		s := &l.free[i]
+		return s.lock > lock || s.lock == lock && s.call >= p
+	})
+	if k == len(l.free) || l.free[k].lock != lock {
+		return never
+	}
+	return l.free[k].ret
 }
 
 // emit adds the claim that span i makes, if it makes one.
@@ -178,19 +218,6 @@ func (l *lease) promise(r *record, s *span, f *fact, c *claim) {
 		c.excl = r.instant(after(until, f.delay))
 	}
 	c.loss, c.excl = min(c.loss, f.cutLoss), min(c.excl, f.cutExcl)
-}
-
-// promised is the greatest until that grant n had been promised before event i,
-// 0 for none.
-func promised(r *record, n, i int32) time.Duration {
-	most := time.Duration(0)
-	for k := range r.spans {
-		s := &r.spans[k]
-		if s.grant == n && s.ret != none && s.ret < i && s.outcome == history.OK {
-			most = max(most, r.event(s.ret).Until)
-		}
-	}
-	return most
 }
 
 // after is t+d, where a promise for ever stays one.

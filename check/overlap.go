@@ -8,20 +8,20 @@ import (
 	"locksim/history"
 )
 
-// overlapCause says why two clients or more believed in w: because the service
-// broke its word between two of them, or because one of them went on believing
-// after its promise was over.
-func (j *Judge) overlapCause(w *Window) charge {
+// overlapCause says why two clients or more believed in w, by the spells among
+// which those that make it are: because the service broke its word between two of
+// them, or because one of them went on believing after its promise was over.
+func (j *Judge) overlapCause(w *Window, spells []int32) charge {
 	r := &j.rec
 	var stale *spell
 	var ended time.Duration
-	for i := range r.spells {
-		p := &r.spells[i]
-		if !r.covers(p, w) {
+	for i, k := range spells {
+		p := &r.spells[k]
+		if p.to < w.To {
 			continue
 		}
-		for k := i + 1; k < len(r.spells); k++ {
-			if q := &r.spells[k]; r.covers(q, w) {
+		for _, k := range spells[i+1:] {
+			if q := &r.spells[k]; q.client != p.client && w.To <= q.to {
 				if c, ok := j.dispute(p.grant, q.grant); ok {
 					return c
 				}
@@ -34,30 +34,22 @@ func (j *Judge) overlapCause(w *Window) charge {
 	if stale == nil { // told of a promise that was over by the service's own record
 		return charge{strings.Join(w.Holders, " and ") + " were promised the lock at once", Service, ""}
 	}
-	return r.lingering(stale, ended)
-}
-
-// covers reports whether p is one of the beliefs that make w.
-func (r *record) covers(p *spell, w *Window) bool {
-	return r.locks.keys[p.lock] == w.Lock && p.from <= w.From && w.To <= p.to
+	return r.lingering(stale, ended, w.From)
 }
 
 // promiseEnd is the instant at which the promise of grant n ended: what it was
 // last promised, or an earlier release, whatever came of that.
 func (r *record) promiseEnd(n int32) time.Duration {
 	end := r.standing(n, int32(len(r.h.Events)))
-	for i := range r.spans {
-		s := &r.spans[i]
-		if s.grant == n && s.verb == history.Release && (s.outcome == history.OK || s.outcome == history.Unknown) {
-			end = min(end, r.event(s.call).At)
-		}
+	if n > 0 && int(n) < len(r.grants) {
+		end = min(end, r.grants[n].given)
 	}
 	return end
 }
 
 // lingering is the charge against the holder that believed in p after its
 // promise had ended: what kept it from noticing, or that it had no way to.
-func (r *record) lingering(p *spell, ended time.Duration) charge {
+func (r *record) lingering(p *spell, ended, at time.Duration) charge {
 	c := r.clients.keys[p.client]
 	if r.reply(p.grant) == nil {
 		return charge{fmt.Sprintf("%s believed from %s on without having been granted the lock", c, seconds(p.from)), Recipe, c}
@@ -66,7 +58,14 @@ func (r *record) lingering(p *spell, ended time.Duration) charge {
 	if r.standing(p.grant, int32(len(r.h.Events))) > ended {
 		end = fmt.Sprintf("%s's lock was given up or cut off at %s", c, seconds(ended))
 	}
-	if what, ok := r.hindrance(c, ended); ok {
+	what, hindered := r.hindrance(p.grant, ended)
+	if p.from >= ended {
+		return r.accepted(p, ended, what)
+	}
+	if !hindered { // not when the term ended, but when it mattered
+		what, hindered = r.hindrance(p.grant, at)
+	}
+	if hindered {
 		return charge{fmt.Sprintf("%s; %s and went on believing until %s", end, what, seconds(p.to)), Holder, c}
 	}
 	why := ""
@@ -82,35 +81,60 @@ func (r *record) lingering(p *spell, ended time.Duration) charge {
 	return charge{fmt.Sprintf("%s; %s has no deadline of its own and went on believing until %s", end, c, seconds(p.to)), Recipe, c}
 }
 
-// hindrance says what kept client c from noticing instant t: a pause over it, or
-// a clock of its own that was wrong by then.
-func (r *record) hindrance(c string, t time.Duration) (string, bool) {
-	clock := ""
-	for i := range r.h.Events {
-		e := r.event(int32(i))
+// accepted is the charge against the recipe of a client that took a lock whose term
+// was over: it did not measure how long it took to get it, or measured by a clock
+// that did not tell. what hindered it meanwhile may be known.
+func (r *record) accepted(p *spell, ended time.Duration, what string) charge {
+	c := r.clients.keys[p.client]
+	cause := fmt.Sprintf("%s accepted at %s a lock whose term had ended at %s", c, seconds(p.from), seconds(ended))
+	if what != "" {
+		cause = what + "; " + cause
+	}
+	if r.minded(p.grant) {
+		return charge{cause + ", since its clock did not tell", Recipe, c}
+	}
+	return charge{cause + ", since it did not measure how long that took", Recipe, c}
+}
+
+// hindrance says what kept the client of grant n from noticing instant t: a pause
+// over it, or, where it went by a deadline of its own, a clock that was behind.
+func (r *record) hindrance(n int32, t time.Duration) (string, bool) {
+	c := r.owner(n)
+	for _, i := range r.faults {
+		e := r.event(i)
 		if e.At > t {
 			break
 		}
-		if e.Kind != history.Fault || e.Who != c {
+		if e.Kind != history.Fault || e.Who != c || action(e) != "pause" {
 			continue
 		}
-		switch {
-		case strings.Contains(e.Value, "pause"):
-			if to, ok := r.healed(int32(i)); to > t || !ok {
-				return paused(e, to, ok), true
-			}
-		case strings.Contains(e.Value, "clock") && e.Why != "":
-			clock = fmt.Sprintf("%s had a clock that %s at %s", c, e.Why, seconds(e.At))
+		if to, ok := r.healed(i); to > t || !ok {
+			return paused(e, to, ok), true
 		}
 	}
-	return clock, clock != ""
+	k := r.stood(n, int32(len(r.h.Events)))
+	if k == none || !r.minded(n) {
+		return "", false
+	}
+	f := r.turned(c, "-", r.spans[k].call, int32(r.instant(t+1)/2))
+	if f == nil {
+		return "", false
+	}
+	return fmt.Sprintf("%s had a clock that %s at %s", c, f.Why, seconds(f.At)), true
+}
+
+// minded reports whether the client of grant n ended its belief in it by a
+// deadline of its own.
+func (r *record) minded(n int32) bool {
+	k := r.grants[n].latest
+	return k != none && r.spells[k].doubt != none && r.event(r.spells[k].doubt).Why == history.DoubtDeadline
 }
 
 // healed returns when the fault at event i was over, if it was.
 func (r *record) healed(i int32) (time.Duration, bool) {
 	f := r.event(i)
-	for k := int(i) + 1; k < len(r.h.Events); k++ {
-		if e := r.event(int32(k)); e.Kind == history.Heal && e.Who == f.Who && e.Value == f.Value {
+	for _, k := range r.faults {
+		if e := r.event(k); k > i && e.Kind == history.Heal && e.Who == f.Who && e.Value == f.Value {
 			return e.At, true
 		}
 	}
@@ -118,14 +142,11 @@ func (r *record) healed(i int32) (time.Duration, bool) {
 }
 
 // paused describes the pause f, with its kind where the schedule's line has it:
-// "... pause c1 gc 14s".
+// "pause c1 gc 14s".
 func paused(f *history.Event, to time.Duration, ended bool) string {
 	kind := ""
-	words := strings.Fields(f.Value)
-	for i, w := range words {
-		if w == "pause" && i+2 < len(words) && words[i+1] == f.Who {
-			kind = " (" + words[i+2] + ")"
-		}
+	if words := strings.Fields(f.Value); len(words) > 2 {
+		kind = " (" + words[2] + ")"
 	}
 	until := " on"
 	if ended {

@@ -95,7 +95,7 @@ func locked() *tape {
 	for i, c := range []string{"c1", "c2"} {
 		lock := string("ab"[i])
 		tp.callOn(0, c, history.Acquire, int32(i)+1, lock)
-		tp.ret(1, c, history.OK, promise(1000))
+		tp.ret(1, c, history.OK, promise(40))
 		tp.on(1, history.Event{Kind: history.Believe, Who: c, Grant: int32(i) + 1, Lock: lock})
 	}
 	tp.callOn(2, "c1", history.Acquire, 3, "b")
@@ -115,6 +115,7 @@ func TestDeadlocked(t *testing.T) {
 func TestDeadlockedWithItself(t *testing.T) {
 	tp := newTape()
 	tp.granted(0, 1, "c1", 1, 100)
+	tp.h.Events[1].Until = history.Forever
 	tp.call(2, "c1", history.Acquire, 2)
 	require.Equal(t, Deadlocked, progressOf(tp).Status)
 	require.Equal(t, "c1 waits for doc, which c1 holds", progressOf(tp).Cause)
@@ -125,4 +126,100 @@ func TestAChainOfWaitsIsNoDeadlock(t *testing.T) {
 	tp.callOn(3, "c3", history.Acquire, 5, "a")
 	tp.callOn(3, "c4", history.Acquire, 6, "a")
 	require.Equal(t, OK, progressOf(tp).Status)
+}
+
+// cyclic is c1 and c2 waiting for each other's lock from 2 s and 4 s on, to the end
+// at 60 s; both locks are promised until until.
+func cyclic(until float64) *tape {
+	tp := locked()
+	for i := range tp.h.Events {
+		if e := &tp.h.Events[i]; e.Until != 0 {
+			e.Until = sec(until)
+		}
+	}
+	tp.callOn(4, "c2", history.Acquire, 4, "a")
+	tp.h.End = sec(60)
+	return tp
+}
+
+// A cycle that a lease would have undone soon after the end is no deadlock, unless
+// somebody goes on extending it.
+func TestACycleThatALeaseUndoesIsNoDeadlock(t *testing.T) {
+	require.Equal(t, Deadlocked, progressOf(cyclic(60)).Status)
+	require.Equal(t, OK, progressOf(cyclic(61)).Status)
+	extended := func(from float64) *tape {
+		tp := newTape()
+		tp.h = history.History{Stopped: history.Quiet}
+		for _, e := range cyclic(61).h.Events {
+			if e.Kind == history.Call && e.At == sec(4) && from < 4 {
+				extendBoth(tp, from)
+			}
+			tp.h.Add(e)
+		}
+		if from > 4 {
+			extendBoth(tp, from)
+		}
+		tp.h.End = sec(60)
+		return tp
+	}
+	require.Equal(t, Deadlocked, progressOf(extended(50)).Status)
+	require.Equal(t, OK, progressOf(extended(3)).Status, "c2 extended its lock before it began to wait")
+}
+
+func extendBoth(tp *tape, s float64) {
+	tp.ops = 10
+	for i, c := range []string{"c1", "c2"} {
+		tp.callOn(s, c, history.Extend, int32(i)+1, string("ab"[i]))
+		tp.ret(s, c, history.OK, promise(70))
+	}
+}
+
+// After a confirmed release no promise stands, however long its term would have
+// been: a waiter that was never woken is stalled.
+func TestALostWakeUpIsAStall(t *testing.T) {
+	for out, want := range map[history.Outcome]Status{history.OK: Stalled, history.Unknown: OK} {
+		tp := newTape()
+		tp.granted(0, 1, "c1", 1, 7200)
+		tp.call(2, "c2", history.Acquire, 2)
+		tp.doubt(3, "c1", 1, history.DoubtRelease)
+		tp.call(3, "c1", history.Release, 1)
+		tp.ret(4, "c1", out)
+		tp.h.End = sec(3600)
+		require.Equal(t, want, progressOf(tp).Status)
+	}
+}
+
+// A grant that is on its way to its client, or waits for it to wake up, is held.
+func TestAGrantThatWasNotTakenInIsNoStall(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		arrives, frozen  float64
+		thawed, returned bool
+		want             Status
+	}{
+		{"under way at the end", 61, 0, false, false, OK},
+		{"came during a pause", 3, 2.5, false, false, OK},
+		{"came before the pause", 3, 5, false, false, Stalled},
+		{"came during a pause that was over", 3, 2.5, true, false, Stalled},
+		{"came, and was a refusal", 3, 0, false, false, Stalled},
+		{"a refusal that was taken in", 61, 0, false, true, Stalled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tp := newTape()
+			tp.call(2, "c2", history.Acquire, 2)
+			i := tp.on(2, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c2"})
+			tp.h.Events[i].Until = sec(c.arrives)
+			if c.returned {
+				tp.ret(2.1, "c2", history.Refused)
+			}
+			if c.frozen != 0 {
+				tp.fault(c.frozen, "c2", "pause c2 gc 2h", "paused (gc)")
+			}
+			if c.thawed {
+				tp.heal(10, "c2", "pause c2 gc 2h")
+			}
+			tp.h.End = sec(60)
+			require.Equal(t, c.want, progressOf(tp).Status)
+		})
+	}
 }

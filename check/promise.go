@@ -8,11 +8,23 @@ import (
 	"locksim/history"
 )
 
-// dispute is a pair of grants that the service should not both have made, and
-// what is known about it.
-type dispute struct {
-	a, b int32
-	charge
+// dispute is a pair of grants that the service should not both have made, the
+// lesser number first.
+type dispute struct{ a, b int32 }
+
+func between(a, b int32) dispute { return dispute{min(a, b), max(a, b)} }
+
+// contest notes what is known about two grants, unless something is already.
+func (j *Judge) contest(a, b int32, c charge) {
+	if k := j.disputed.of(between(a, b)); int(k) == len(j.disputes) {
+		j.disputes = append(j.disputes, c)
+	}
+}
+
+// agree forgets every dispute.
+func (j *Judge) agree() {
+	j.disputed.reset()
+	j.disputes = j.disputes[:0]
 }
 
 // acquires reports whether anybody asked for a lock.
@@ -37,7 +49,7 @@ func (r *record) asks() bool {
 
 // promise is the verdict on the service.
 func (j *Judge) promise() Promise {
-	j.disputes = j.disputes[:0]
+	j.agree()
 	r := &j.rec
 	p := Promise{Status: None, Breaches: []Breach{}}
 	if !r.acquires() {
@@ -78,7 +90,7 @@ func (j *Judge) withReads(found []finding) []Breach {
 		}
 		others = append(others, j.misread(&found[i]))
 	}
-	j.disputes = j.disputes[:0]
+	j.agree()
 	j.lease.read(&j.rec, false)
 	found = j.sweep.run(&j.lease)
 	for i := range found {
@@ -116,7 +128,7 @@ func (j *Judge) breach(f *finding) Breach {
 	case squeezed:
 		b.Kind = DoubleGrant
 		c = r.squeezed(f)
-		j.disputes = append(j.disputes, dispute{f.other, f.grant, c})
+		j.contest(f.other, f.grant, c)
 	case ungranted, premature, afterwards:
 		b.Kind = DoubleGrant
 		c = r.misconfirmed(f)
@@ -124,13 +136,13 @@ func (j *Judge) breach(f *finding) Breach {
 		b.Kind = LostLease
 		until := r.standing(f.grant, r.spans[f.span].ret)
 		b.Early = r.early(until, b.At)
-		c = r.lost(f, until)
+		c = j.lost(f, until)
 	case unordered:
 		b.Kind = TokenOrder
 		c = r.unordered(f)
 	case staleRead:
 		b.Kind = StaleRead
-		c = r.staleRead(f)
+		c = j.staleRead(f)
 	}
 	b.Cause, b.Blame, b.Who = c.cause, c.blame, c.who
 	return b
@@ -142,19 +154,20 @@ func (j *Judge) overlapping(f *finding, b *Breach) charge {
 	until := r.standing(f.grant, r.spans[f.span].ret)
 	until = after(until, j.lease.facts[f.grant].delay)
 	h := &j.sweep.holds[f.grant]
-	var c charge
 	if until > b.At || h.confSpan == none && h.release == nil {
 		b.Early = r.early(until, b.At)
-		c = r.doubleGrant(f.grant, f.other, b.At, until)
-	} else {
-		proof := h.confSpan
-		if h.release != nil {
-			proof = h.release.span
-		}
-		b.At = max(b.At, r.event(r.spans[proof].ret).At)
-		c = r.confirmedAfterLoss(f, proof, until)
+		c := r.doubleGrant(f.grant, f.other, b.At, until)
+		j.contest(f.grant, f.other, c)
+		return c
 	}
-	j.disputes = append(j.disputes, dispute{f.grant, f.other, c})
+	if h.release != nil {
+		// Nobody was given anything too early: what the two believed is another matter.
+		b.At = max(b.At, r.event(r.spans[h.release.span].ret).At)
+		return r.confirmedAfterLoss(f, h.release.span, until)
+	}
+	b.At = max(b.At, r.event(r.spans[h.confSpan].ret).At)
+	c := r.confirmedAfterLoss(f, h.confSpan, until)
+	j.contest(f.grant, f.other, c)
 	return c
 }
 
@@ -170,12 +183,13 @@ func (r *record) early(until, t time.Duration) time.Duration {
 // dispute returns what is known about the service having made both grants, if it
 // should not have.
 func (j *Judge) dispute(a, b int32) (charge, bool) {
-	for i := range j.disputes {
-		if d := &j.disputes[i]; d.a == a && d.b == b || d.a == b && d.b == a {
-			return d.charge, true
-		}
+	if len(j.disputes) == 0 {
+		return charge{}, false
 	}
-	if len(j.disputes) == 0 || a == b {
+	if k, ok := j.disputed.find(between(a, b)); ok {
+		return j.disputes[k], true
+	}
+	if a == b {
 		return charge{}, false
 	}
 	// Of many grants that overlap, each is named with one other only.
@@ -192,21 +206,4 @@ func (j *Judge) dispute(a, b int32) (charge, bool) {
 		return charge{}, false
 	}
 	return r.doubleGrant(a, b, told, until), true
-}
-
-// standing is until when grant n had been promised by the last reply before
-// event i; by its first reply where none had come.
-func (r *record) standing(n, i int32) time.Duration {
-	until := time.Duration(0)
-	last := none
-	for k := range r.spans {
-		s := &r.spans[k]
-		if s.grant != n || s.outcome != history.OK || s.verb != history.Acquire && s.verb != history.Extend {
-			continue
-		}
-		if last == none || s.ret < i && s.ret > last {
-			last, until = s.ret, r.event(s.ret).Until
-		}
-	}
-	return until
 }

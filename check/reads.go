@@ -23,21 +23,26 @@ func (s *sweep) readNobody() {
 	for _, c := range s.reads {
 		if s.free(c.lock, c.call) >= c.ret {
 			h := s.holder(c.lock, c.call)
-			s.findings = append(s.findings, finding{fault: staleRead, lock: c.lock, grant: h, span: c.span})
+			s.find(finding{fault: staleRead, lock: c.lock, grant: h, span: c.span})
 		}
 	}
 }
 
 // unite makes the surely held stretches of every lock.
 func (s *sweep) unite() {
-	s.kept, s.taken = s.kept[:0], s.taken[:0]
+	s.kept, s.reach, s.taken = s.kept[:0], s.reach[:0], s.taken[:0]
 	for i := range s.holds {
 		if h := &s.holds[i]; h.sound && h.loss > h.hi {
 			s.kept = append(s.kept, h)
 		}
 	}
 	slices.SortFunc(s.kept, byStart)
-	for _, h := range s.kept {
+	for i, h := range s.kept {
+		far := h
+		if i > 0 && s.reach[i-1].lock == h.lock && s.reach[i-1].loss >= h.loss {
+			far = s.reach[i-1]
+		}
+		s.reach = append(s.reach, far)
 		if n := len(s.taken); n > 0 && s.taken[n-1].lock == h.lock && s.taken[n-1].to >= h.hi {
 			s.taken[n-1].to = max(s.taken[n-1].to, h.loss)
 			continue
@@ -58,12 +63,11 @@ func (s *sweep) free(lock int32, p pos) pos {
 	return p
 }
 
-// holder returns a grant that surely holds lock at p.
+// holder returns a grant that surely holds lock at p, at which somebody does.
 func (s *sweep) holder(lock int32, p pos) int32 {
-	for _, h := range s.kept {
-		if h.lock == lock && h.hi <= p && p < h.loss {
-			return h.grant
-		}
-	}
-	return 0
+	k := sort.Search(len(s.kept), func(i int) bool {
+		h := s.kept[i]
+		return h.lock > lock || h.lock == lock && h.hi > p
+	})
+	return s.reach[k-1].grant
 }

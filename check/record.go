@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -18,13 +19,18 @@ type span struct {
 	acted        int32 // the client's last Step before it, or none
 	verb         history.Verb
 	outcome      history.Outcome // Unknown when it never returned
+	stood        time.Duration   // the greatest until that its grant had been promised when it was called
 }
 
 // grant is one acquire, by the number that the history gives it.
 type grant struct {
 	client, lock int32
-	acquire      int32 // its span, or none
-	spell        int32 // the open spell of belief in it, or none
+	acquire      int32         // its span, or none
+	spell        int32         // the open spell of belief in it, or none
+	latest       int32         // the last spell of belief in it, or none
+	most         time.Duration // the greatest until that it was promised so far
+	given        time.Duration // when it was first given up, whatever came of that; Forever for never
+	released     bool          // a release of it was confirmed
 }
 
 // spell is one stretch of belief: client believes in grant during [from, to).
@@ -33,12 +39,14 @@ type spell struct {
 	grant        int32
 	from, to     time.Duration
 	doubt        int32 // the event that ended it, or none
+	before       int32 // the client's spell before it, or none
 }
 
 // life is what became of a client.
 type life struct {
 	acted int32 // its last Step or End, or none
 	ended int32 // its End, or none
+	spell int32 // its last spell of belief, or none
 }
 
 // record is what the verdicts need of one history, read in one pass.
@@ -53,6 +61,12 @@ type record struct {
 	spells []spell
 	lives  []life  // by client
 	marks  []int32 // the events of the resource, and the keys that clients deleted
+	faults []int32 // the events of the schedule: faults, and their ends
+
+	told      []int32 // the confirmed acquires and extensions, in the order of their returns
+	replies   []int32 // the same by grant
+	repliesAt []int32 // by grant: where its own begin in replies
+	keys      keys
 }
 
 // read takes in h, which it keeps until the next call.
@@ -62,6 +76,8 @@ func (r *record) read(h *history.History) {
 	r.locks.reset()
 	r.spans, r.byOp, r.grants = r.spans[:0], r.byOp[:0], r.grants[:0]
 	r.spells, r.lives, r.marks = r.spells[:0], r.lives[:0], r.marks[:0]
+	r.faults, r.told = r.faults[:0], r.told[:0]
+	r.keys.reset()
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -78,9 +94,15 @@ func (r *record) read(h *history.History) {
 		case history.Write, history.Effect:
 			r.marks = append(r.marks, int32(i))
 		case history.Freed:
-			if e.Why == history.FreedDeleted && e.Value != "" {
+			if e.Value == "" {
+				continue
+			}
+			r.keys.freed = append(r.keys.freed, int32(i))
+			if e.Why == history.FreedDeleted {
 				r.marks = append(r.marks, int32(i))
 			}
+		case history.Fault, history.Heal:
+			r.faults = append(r.faults, int32(i))
 		}
 	}
 	for i := range r.spells {
@@ -88,6 +110,7 @@ func (r *record) read(h *history.History) {
 			s.to = h.End
 		}
 	}
+	r.sortReplies()
 }
 
 // event returns the event at index i.
@@ -103,9 +126,12 @@ func (r *record) called(i int32, e *history.Event) {
 		r.byOp = append(r.byOp, none)
 	}
 	r.byOp[e.Op] = int32(len(r.spans))
-	if e.Verb == history.Acquire {
+	if e.Grant > 0 {
 		g := r.grant(e.Grant)
-		g.client, g.lock, g.acquire = s.client, s.lock, int32(len(r.spans))
+		s.stood = g.most
+		if e.Verb == history.Acquire {
+			g.client, g.lock, g.acquire = s.client, s.lock, int32(len(r.spans))
+		}
 	}
 	r.spans = append(r.spans, s)
 }
@@ -122,6 +148,66 @@ func (r *record) returned(i int32, e *history.Event) {
 	if e.Outcome != 0 {
 		s.outcome = e.Outcome
 	}
+	if s.grant <= 0 || s.outcome != history.OK {
+		return
+	}
+	g := r.grant(s.grant)
+	switch s.verb {
+	case history.Acquire, history.Extend:
+		g.most = max(g.most, e.Until)
+		r.told = append(r.told, r.byOp[e.Op])
+	case history.Release:
+		g.released = true
+	}
+}
+
+// sortReplies sorts what was told by grant, and notes when each was given up.
+func (r *record) sortReplies() {
+	r.repliesAt = grown(r.repliesAt[:0], len(r.grants)+1)
+	for _, k := range r.told {
+		r.repliesAt[r.spans[k].grant]++
+	}
+	end := int32(0)
+	for n := range r.repliesAt {
+		end += r.repliesAt[n]
+		r.repliesAt[n] = end
+	}
+	r.replies = grown(r.replies[:0], len(r.told))
+	for _, k := range slices.Backward(r.told) {
+		n := r.spans[k].grant
+		r.repliesAt[n]--
+		r.replies[r.repliesAt[n]] = k
+	}
+	for i := range r.spans {
+		s := &r.spans[i]
+		if s.verb == history.Release && s.grant > 0 && (s.outcome == history.OK || s.outcome == history.Unknown) {
+			g := r.grant(s.grant)
+			g.given = min(g.given, r.event(s.call).At)
+		}
+	}
+}
+
+// stood returns the confirmed acquire or extension on which grant n stood at
+// event i: the last that returned before; the first one where none had; none for
+// a grant that never was.
+func (r *record) stood(n, i int32) int32 {
+	if n <= 0 || int(n) >= len(r.grants) {
+		return none
+	}
+	list := r.replies[r.repliesAt[n]:r.repliesAt[n+1]]
+	if len(list) == 0 {
+		return none
+	}
+	k := sort.Search(len(list), func(k int) bool { return r.spans[list[k]].ret >= i })
+	return list[max(0, k-1)]
+}
+
+// standing is until when grant n had been promised at event i.
+func (r *record) standing(n, i int32) time.Duration {
+	if k := r.stood(n, i); k != none {
+		return r.event(r.spans[k].ret).Until
+	}
+	return 0
 }
 
 func (r *record) believed(e *history.Event) {
@@ -129,10 +215,12 @@ func (r *record) believed(e *history.Event) {
 	if g.spell != none {
 		return // it believes already
 	}
-	g.spell = int32(len(r.spells))
+	c := r.client(e.Who)
+	k := int32(len(r.spells))
 	r.spells = append(r.spells, spell{
-		client: r.client(e.Who), lock: r.locks.of(e.Lock), grant: e.Grant, from: e.At, doubt: none,
+		client: c, lock: r.locks.of(e.Lock), grant: e.Grant, from: e.At, doubt: none, before: r.lives[c].spell,
 	})
+	g.spell, g.latest, r.lives[c].spell = k, k, k
 }
 
 func (r *record) doubted(i int32, e *history.Event) {
@@ -152,9 +240,9 @@ func (r *record) lived(i int32, e *history.Event) {
 	if e.Why != history.DoubtDeath {
 		return
 	}
-	for k := range r.spells {
-		if s := &r.spells[k]; s.client == c && s.doubt == none {
-			r.close(int32(k), i)
+	for k := l.spell; k != none; k = r.spells[k].before {
+		if r.spells[k].doubt == none {
+			r.close(k, i)
 		}
 	}
 }
@@ -170,7 +258,7 @@ func (r *record) close(k, i int32) {
 func (r *record) client(name string) int32 {
 	c := r.clients.of(name)
 	for len(r.lives) <= int(c) {
-		r.lives = append(r.lives, life{acted: none, ended: none})
+		r.lives = append(r.lives, life{acted: none, ended: none, spell: none})
 	}
 	return c
 }
@@ -178,7 +266,9 @@ func (r *record) client(name string) int32 {
 // grant returns the grant numbered n, to be used before the next call of grant.
 func (r *record) grant(n int32) *grant {
 	for len(r.grants) <= int(n) {
-		r.grants = append(r.grants, grant{client: none, lock: none, acquire: none, spell: none})
+		r.grants = append(r.grants, grant{
+			client: none, lock: none, acquire: none, spell: none, latest: none, given: history.Forever,
+		})
 	}
 	return &r.grants[n]
 }
@@ -219,8 +309,20 @@ func (r *record) returnPos(s *span) pos {
 	if s.ret == none {
 		return never
 	}
-	if d := r.event(s.ret).Decided; d > s.call && d < s.ret {
+	if d := r.decision(s); d != none {
 		return eventPos(d)
 	}
 	return eventPos(s.ret)
+}
+
+// decision is the event with which the reply that decided s left the server, or
+// none where that is not known.
+func (r *record) decision(s *span) int32 {
+	if s.ret == none {
+		return none
+	}
+	if d := r.event(s.ret).Decided; d > s.call && d < s.ret {
+		return d
+	}
+	return none
 }

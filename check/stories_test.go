@@ -160,6 +160,8 @@ func delayStories() []story {
 			[]deed{acquire(1, 0, .01, 10), notExtended(1, 11, 11.01), lostRelease(1, 12), acquire(2, 13, 13.01, 23)}, double},
 		{"lock-delay 15: nor once it was seen free", 15,
 			[]deed{acquire(1, 0, .01, 10), names(0, 11, 11.01), lostRelease(1, 12), acquire(2, 13, 13.01, 23)}, []string{StaleRead}},
+		{"lock-delay 15: nor by the second of two that saw it free", 15,
+			[]deed{acquire(1, 0, .01, 10), names(0, 11, 30), names(0, 11.1, 11.2), lostRelease(1, 12), acquire(2, 13, 13.01, 23)}, []string{StaleRead}},
 		{"lock-delay 15: seen free while the release was on its way", 15,
 			[]deed{acquire(1, 0, .01, 10), names(0, 11, 14), lostRelease(1, 12), acquire(2, 13, 13.01, 23)}, nil},
 		{"lock-delay 15: seen free before it was granted", 15,

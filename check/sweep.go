@@ -59,15 +59,17 @@ type sweep struct {
 	points   []*hold
 	tokens   []*hold // by lock and token
 	findings []finding
+	bad      []bool // by lock: something was found on it
 
 	reads []*claim  // those that found nobody
 	kept  []*hold   // by lock and hi: grants that were surely held for some time
+	reach []*hold   // beside kept: the one up to here, of its lock, that was held furthest
 	taken []stretch // by lock and position
 }
 
 // run sweeps l. The findings hold until the next call.
 func (s *sweep) run(l *lease) []finding {
-	s.findings, s.holds, s.reads = s.findings[:0], s.holds[:0], s.reads[:0]
+	s.findings, s.holds, s.reads, s.bad = s.findings[:0], s.holds[:0], s.reads[:0], s.bad[:0]
 	s.holds = grown(s.holds, len(l.facts))
 	for i := range s.holds {
 		h := &s.holds[i]
@@ -91,7 +93,13 @@ func (s *sweep) run(l *lease) []finding {
 }
 
 func (s *sweep) found(f fault, h *hold, other, span int32) {
-	s.findings = append(s.findings, finding{fault: f, lock: h.lock, grant: h.grant, other: other, span: span})
+	s.find(finding{fault: f, lock: h.lock, grant: h.grant, other: other, span: span})
+}
+
+func (s *sweep) find(f finding) {
+	s.findings = append(s.findings, f)
+	s.bad = grown(s.bad, int(f.lock)+1)
+	s.bad[f.lock] = true
 }
 
 // take adds a claim to its grant's hold.

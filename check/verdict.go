@@ -42,7 +42,7 @@ const (
 
 	OK         Status = "ok"         // progress: everybody who waited was served, gave up by itself, or still could be
 	Stalled    Status = "stalled"    // progress: a lock that nobody held was waited for to the end of the run
-	Deadlocked Status = "deadlocked" // progress: clients hold locks and wait for each other's
+	Deadlocked Status = "deadlocked" // progress: clients hold locks and wait for each other's, and no lease undoes it
 )
 
 // Blame names who broke the rules that the verdict is about.
@@ -132,10 +132,10 @@ type Wound struct {
 
 // The kinds of damage.
 const (
-	StaleWrite      = "stale-write"      // a blind write by an older grant accepted after a newer grant's
+	StaleWrite      = "stale-write"      // a blind write accepted after another client's under a newer grant of the same lock
 	LostUpdate      = "lost-update"      // a write accepted that was computed from a version since replaced
 	DuplicateEffect = "duplicate-effect" // one effect performed twice
-	WrongRelease    = "wrong-release"    // a release that deleted another grant's lock
+	WrongRelease    = "wrong-release"    // a client deleted the key of another client
 )
 
 // The classes of damage.

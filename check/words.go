@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +61,16 @@ func (r *record) grantedAt(n int32) time.Duration {
 	return r.doneAt(&r.spans[r.grants[n].acquire])
 }
 
+// grantedBy is when the client was told of grant n; where that was only after t,
+// when it was decided, if that is known.
+func (r *record) grantedBy(n int32, t time.Duration) time.Duration {
+	told := r.grantedAt(n)
+	if s, ok := r.granted(n); ok && told > t && r.decision(s) != none {
+		return r.event(r.decision(s)).At
+	}
+	return told
+}
+
 // reply is the Return of the acquire that got grant n, or nil.
 func (r *record) reply(n int32) *history.Event {
 	if s, ok := r.granted(n); ok {
@@ -84,14 +93,21 @@ func (r *record) ran(n int32, until time.Duration) string {
 // doubleGrant says why the service made grant b, told at told, while a stood
 // until until.
 func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
+	stop := int32(len(r.h.Events))
+	if newer, ok := r.granted(b); ok {
+		stop = newer.ret
+		if told >= until {
+			told = r.grantedBy(b, until-1)
+		}
+	}
 	at := seconds(told)
-	end := r.ended(a, b, until)
-	if end == nil {
+	end := r.ended(a, b, stop, until)
+	if end == none {
 		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s", r.owner(b), at, r.ran(a, until)))
 	}
 	c := r.ending(a, end)
 	link := "needed it"
-	if e := r.reply(b); e != nil && e.Votes != "" && !votes(e, end.Who) {
+	if e := r.reply(b); e != nil && e.Votes != "" && !votes(e, r.event(end).Who) {
 		link = "followed"
 	}
 	c.cause = fmt.Sprintf("%s; %s's grant at %s %s; %s", c.cause, r.owner(b), at, link, r.ran(a, until))
@@ -103,16 +119,25 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 func (r *record) suspicion(a, b int32, what string) charge {
 	c := charge{what, Service, ""}
 	from, to := r.between(a, b)
-	for i := from; i < to; i++ {
+	for _, i := range r.faults {
 		e := r.event(i)
-		if e.Kind != history.Fault || e.Why == "" || slices.Contains(r.clients.keys, e.Who) {
+		if i >= to {
+			break
+		}
+		if e.Kind != history.Fault || e.Why == "" || r.isClient(e.Who) {
 			continue
 		}
 		name := e.Who
-		switch word, _, _ := strings.Cut(e.Value, " "); word {
+		switch action(e) {
 		case "clock-step", "clock-rate":
+			if r.turned(e.Who, "+", from, to) != e {
+				continue
+			}
 			name += "'s clock"
 		case "restart", "failover":
+			if i < from {
+				continue
+			}
 		default:
 			continue // it takes no key away
 		}
@@ -121,47 +146,64 @@ func (r *record) suspicion(a, b int32, what string) charge {
 	return c
 }
 
-// between is the stretch of events from the call that got grant a to the return
-// that told of grant b.
+func (r *record) isClient(name string) bool {
+	_, ok := r.clients.find(name)
+	return ok
+}
+
+// between is the stretch of events from the call from which grant a stood to the
+// return that told of grant b.
 func (r *record) between(a, b int32) (from, to int32) {
-	x, ok := r.granted(a)
-	y, also := r.granted(b)
-	if !ok || !also {
+	x, ok := r.granted(b)
+	k := none
+	if ok {
+		k = r.stood(a, x.ret)
+	}
+	if k == none {
 		return 0, 0
 	}
-	return x.call, y.ret
+	return r.spans[k].call, x.ret
 }
 
 // ended returns the event with which the key of grant a ended on a node before
-// until and before b was made: preferably on a node that both grants stand on.
-func (r *record) ended(a, b int32, until time.Duration) *history.Event {
+// until and before event stop: preferably on a node that both grants stand on.
+// What a stands on is what it was last told, whatever it stood on at first.
+func (r *record) ended(a, b, stop int32, until time.Duration) int32 {
 	ra, rb := r.reply(a), r.reply(b)
 	if ra == nil || ra.Value == "" {
-		return nil
+		return none
 	}
-	stop := len(r.h.Events)
-	if s, ok := r.granted(b); ok {
-		stop = int(s.ret)
-	}
-	var best *history.Event
-	rank := -1
-	for i := int(r.spans[r.grants[a].acquire].call); i < stop; i++ {
-		e := r.event(int32(i))
-		if e.Kind != history.Freed || e.Value != ra.Value || e.At >= until {
-			continue
+	last := &r.spans[r.stood(a, stop)]
+	best, rank := none, -1
+	for _, i := range r.freedOf(ra.Value, r.spans[r.grants[a].acquire].call, stop) {
+		e := r.event(i)
+		if e.At >= until {
+			break
 		}
 		k := 0
-		if votes(ra, e.Who) {
+		if i > last.call && r.standsOn(last, e.Who) {
 			k++
 		}
 		if rb != nil && votes(rb, e.Who) {
 			k += 2
 		}
 		if k > rank {
-			best, rank = e, k
+			best, rank = i, k
 		}
 	}
 	return best
+}
+
+// standsOn reports whether the grant stands on node since span s. What does not
+// name its nodes changes nothing about them.
+func (r *record) standsOn(s *span, node string) bool {
+	e := r.event(s.ret)
+	if e.Votes == "" {
+		if e = r.reply(s.grant); e == nil {
+			return false
+		}
+	}
+	return votes(e, node)
 }
 
 // votes reports whether the grant of reply e stands on node.
@@ -174,28 +216,29 @@ func votes(e *history.Event, node string) bool {
 	return false
 }
 
-// ending says how the key of grant a ended, and whom that blames.
-func (r *record) ending(a int32, end *history.Event) charge {
+// ending says how the key of grant a ended at event i, and whom that blames.
+func (r *record) ending(a, i int32) charge {
+	end := r.event(i)
 	owner, node, at := r.owner(a), end.Who, seconds(end.At)
 	switch end.Why {
 	case history.FreedDeleted:
-		return r.deletion(owner, end)
+		return r.deletion(owner, i)
+	case history.FreedOverwritten: // whoever asks for a lock should not get it that way
+		return charge{
+			fmt.Sprintf("%s's %s at %s overwrote %s's key on %s", end.Peer, r.deleter(i), at, owner, node), Recipe, end.Peer,
+		}
 	case history.FreedRestart:
-		did := "restarted empty"
-		if f := r.fault(node, "restart", end); f != nil && f.Why != "" {
-			did = f.Why
-		}
-		return charge{fmt.Sprintf("%s %s at %s", node, did, at), Service, node}
+		return charge{fmt.Sprintf("%s %s at %s", node, r.deed(node, "restart", "restarted empty", i), at), Service, node}
 	case history.FreedFailover:
-		did := "was promoted without it"
-		if f := r.fault(node, "failover", end); f != nil && f.Why != "" {
-			did = f.Why
-		}
-		return charge{fmt.Sprintf("%s %s at %s", node, did, at), Service, node}
+		return charge{fmt.Sprintf("%s %s at %s", node, r.deed(node, "failover", "was promoted without it", i), at), Service, node}
 	case history.FreedEvicted:
 		return charge{fmt.Sprintf("%s evicted %s's key at %s", node, owner, at), Service, node}
 	}
-	if f := r.fault(node, "clock", end); f != nil && f.Why != "" {
+	timed := &r.spans[r.grants[a].acquire] // its term on the node began with this
+	if k := r.stood(a, i); r.spans[k].ret < i && r.standsOn(&r.spans[k], node) {
+		timed = &r.spans[k]
+	}
+	if f := r.turned(node, "+", timed.call, i); f != nil {
 		return charge{
 			fmt.Sprintf("%s's clock %s at %s and it freed %s's key", node, f.Why, seconds(f.At), owner), Service, node,
 		}
@@ -203,36 +246,26 @@ func (r *record) ending(a int32, end *history.Event) charge {
 	return charge{fmt.Sprintf("%s freed %s's key at %s", node, owner, at), Service, node}
 }
 
-// deletion says who deleted owner's key, and blames that client.
-func (r *record) deletion(owner string, end *history.Event) charge {
-	what := "request"
-	for i := range r.h.Events {
-		e := r.event(int32(i))
-		if e == end {
-			break
-		}
-		if e.Kind == history.Send && e.Verb == history.Request && e.Who == end.Peer && e.Peer == end.Who && e.Value != "" {
-			what = e.Value
-		}
-	}
+// deletion says who deleted owner's key at event i, and blames that client.
+func (r *record) deletion(owner string, i int32) charge {
+	e := r.event(i)
 	return charge{
-		fmt.Sprintf("%s's %s at %s deleted %s's key on %s", end.Peer, what, seconds(end.At), owner, end.Who),
-		Holder, end.Peer,
+		fmt.Sprintf("%s's %s at %s deleted %s's key on %s", e.Peer, r.deleter(i), seconds(e.At), owner, e.Who),
+		Holder, e.Peer,
 	}
 }
 
-// fault returns the last fault that struck node before event end and whose line
-// in the schedule has word.
-func (r *record) fault(node, word string, end *history.Event) *history.Event {
-	var last *history.Event
-	for i := range r.h.Events {
-		e := r.event(int32(i))
-		if e == end {
+// deed is what the last fault before event stop did to node by an action; did
+// where that is not known.
+func (r *record) deed(node, by, did string, stop int32) string {
+	for _, i := range r.faults {
+		e := r.event(i)
+		if i >= stop {
 			break
 		}
-		if e.Kind == history.Fault && (e.Who == node || e.Peer == node) && strings.Contains(e.Value, word) {
-			last = e
+		if e.Kind == history.Fault && action(e) == by && (e.Who == node || e.Peer == node) && e.Why != "" {
+			did = e.Why
 		}
 	}
-	return last
+	return did
 }

@@ -6,12 +6,11 @@ import (
 	"locksim/history"
 )
 
-// staleWrite says why write e was accepted after one under a newer grant.
-func (j *Judge) staleWrite(e *history.Event, p *past) charge {
+// staleWrite says why write e was accepted after newer, one under a newer grant.
+func (j *Judge) staleWrite(e, newer *history.Event, p *past) charge {
 	r := &j.rec
-	newer := r.event(p.newest)
 	did := fmt.Sprintf("%s wrote %s at %s under its grant of %s, after %s's write at %s under the newer grant of %s",
-		e.Peer, e.Lock, seconds(e.At), seconds(r.grantedAt(e.Grant)),
+		e.Peer, e.Lock, seconds(e.At), seconds(r.grantedBy(e.Grant, r.grantedAt(newer.Grant))),
 		newer.Peer, seconds(newer.At), seconds(r.grantedAt(newer.Grant)))
 	if c, ok := j.dispute(e.Grant, newer.Grant); ok {
 		return c.of(did)
@@ -42,31 +41,52 @@ func (j *Judge) lostUpdate(e *history.Event, p *past) charge {
 	return j.rec.outlived(e).of(did)
 }
 
-// duplicate says why effect e was performed again after first.
+// duplicate says why effect e was performed again after first: by whoever did it
+// when it was not promised the lock, or because of the recipe where both were.
 func (j *Judge) duplicate(e, first *history.Event) charge {
+	r := &j.rec
 	did := fmt.Sprintf("%s did %s at %s, which %s had done at %s",
 		e.Peer, e.Lock, seconds(e.At), first.Peer, seconds(first.At))
+	if e.Peer == first.Peer && e.Grant == first.Grant && r.twice(e) {
+		c := charge{fmt.Sprintf("the network delivered one request twice, and %s did it again", e.Who), Resource, e.Who}
+		return c.of(did)
+	}
 	if c, ok := j.dispute(e.Grant, first.Grant); ok {
 		return c.of(did)
 	}
-	if c := j.rec.outlived(e); c.blame == Holder {
-		return c.of(did)
+	switch {
+	case !r.promised(e):
+		return r.outlived(e).of(did)
+	case !r.promised(first):
+		return r.outlived(first).of(did)
 	}
-	return j.rec.outlived(first).of(did)
+	why := "each held the lock"
+	if e.Grant == first.Grant {
+		why = "it held the lock both times"
+	}
+	return charge{why + ", and nothing recorded that it was done", Recipe, ""}.of(did)
 }
 
-// wrongRelease says whose key event e deleted instead of that of grant mine.
-func (r *record) wrongRelease(e *history.Event, mine, owner int32) charge {
-	c := r.deletion(whose(r, owner), e)
-	c.cause += fmt.Sprintf(", while it was releasing its own grant of %s", seconds(r.grantedAt(mine)))
+// wrongRelease says whose key event i deleted, and what its client was doing.
+func (j *Judge) wrongRelease(i int32, e *history.Event, owner int32) charge {
+	r := &j.rec
+	c := r.deletion(r.clients.keys[r.spans[owner].client], i)
+	k := j.objects.owners.releasing(r, i, e)
+	if k == none {
+		return c
+	}
+	s := &r.spans[k]
+	when := "after the release of"
+	if s.ret == none || s.ret > i {
+		when = "while it was releasing"
+	}
+	c.cause += fmt.Sprintf(", %s its own grant of %s", when, seconds(r.grantedBy(s.grant, e.At)))
 	return c
 }
 
-func whose(r *record, owner int32) string {
-	if owner == 0 {
-		return "another"
-	}
-	return r.owner(owner)
+// promised reports whether the client of e was promised the lock when it acted.
+func (r *record) promised(e *history.Event) bool {
+	return e.Grant != 0 && r.promiseEnd(e.Grant) >= e.At
 }
 
 // outlived is the charge against the client of e for acting under its grant: it
@@ -76,11 +96,11 @@ func (r *record) outlived(e *history.Event) charge {
 		return charge{e.Peer + " held no lock", Recipe, e.Peer}
 	}
 	end := r.promiseEnd(e.Grant)
-	if end >= e.At {
+	if r.promised(e) {
 		return charge{e.Peer + "'s grant was still promised to it", Recipe, e.Peer}
 	}
 	cause := fmt.Sprintf("%s's term ended at %s", e.Peer, seconds(end))
-	if what, ok := r.hindrance(e.Peer, end); ok {
+	if what, ok := r.hindrance(e.Grant, end); ok {
 		return charge{cause + "; " + what, Holder, e.Peer}
 	}
 	return charge{cause + " and nothing checked it at the resource", Recipe, e.Peer}

@@ -11,7 +11,10 @@
 // comparison in a verdict can be exact.
 package history
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Forever is the Until of a grant without a term: it ends only by a release,
 // or by the service's own record that its holder's session ended.
@@ -43,9 +46,9 @@ const (
 	Send
 	// Drop: a message from Who to Peer was lost; Why says to what.
 	Drop
-	// Freed: on node Who, the key of Lock that belonged to Value ended. Why is
-	// one of the Freed* reasons; for FreedDeleted, Peer is the client whose
-	// request deleted it.
+	// Freed: on node Who, the key of Lock that belonged to Value ended. Why is one of
+	// the Freed* reasons; for FreedDeleted and FreedOverwritten, Peer is the client
+	// whose request did it.
 	Freed
 	// Write: resource Who decided on a write by client Peer, sent under Grant
 	// with Token, to object Lock. Outcome is OK (accepted) or Refused. Version is
@@ -57,9 +60,9 @@ const (
 	Effect
 	// Step: client Who passed the labelled step Value (a line of its script).
 	Step
-	// Fault: what goes wrong begins. Who is its target, Value its line in the
-	// schedule, Why what it did ("lost 1 key"). Peer, where there is one, is the
-	// other side.
+	// Fault: what goes wrong begins. Who is its target, Value its action as the
+	// schedule writes it, Why what it did ("lost 1 key"). Peer, where there is one, is
+	// the other side.
 	Fault
 	// Heal: a fault with a duration is over. Fields as in Fault.
 	Heal
@@ -111,11 +114,13 @@ const (
 
 // Why a key ended on a node.
 const (
-	FreedExpired  = "expired"  // its term was over by the node's clock
-	FreedDeleted  = "deleted"  // a client's request deleted it
-	FreedRestart  = "restart"  // the node restarted without it
-	FreedFailover = "failover" // the promoted replica never had it
-	FreedEvicted  = "evicted"  // the node dropped it to make room
+	FreedExpired = "expired" // its term was over by the node's clock
+	FreedDeleted = "deleted" // a client's request deleted it
+	// FreedOverwritten: a client's request, Peer's, put another value in its place.
+	FreedOverwritten = "overwritten"
+	FreedRestart     = "restart"  // the node restarted without it
+	FreedFailover    = "failover" // the promoted replica never had it
+	FreedEvicted     = "evicted"  // the node dropped it to make room
 )
 
 // Event is one thing that happened. Which fields it uses depends on its Kind;
@@ -187,6 +192,11 @@ const (
 
 // Add records e and returns its position.
 func (h *History) Add(e Event) int {
+	if len(h.Events) == cap(h.Events) {
+		// append grows a long slice by a quarter, which for a long run means copying it
+		// all over and over.
+		h.Events = slices.Grow(h.Events, max(64, len(h.Events)))
+	}
 	h.Events = append(h.Events, e)
 	return len(h.Events) - 1
 }

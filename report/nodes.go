@@ -24,6 +24,8 @@ func (s *teller) freed(i int, e *history.Event) {
 		what = key + " has expired" + where
 	case history.FreedDeleted:
 		what = fmt.Sprintf("%s is deleted by %s%s", key, e.Peer, where)
+	case history.FreedOverwritten:
+		what = fmt.Sprintf("%s is overwritten by %s%s", key, e.Peer, where)
 	case history.FreedEvicted:
 		what = key + " is evicted" + where
 	}

@@ -27,6 +27,7 @@ func TestOrderAfterThaw(t *testing.T) {
 			_, err := p.Await(p.Send(db, nil), -1)
 			require.NoError(t, err)
 			got = append(got, "reply")
+			p.Sleep(sec) // a process that has ended has no alarms
 		})
 		w.At(7*ms, func() { w.Machine("c1").Pause(kind, 50*ms) })
 		require.NoError(t, w.Run())

@@ -115,11 +115,11 @@ func (n *Node) set(s *sim.Server, c *Set) Status {
 	return true
 }
 
-// put takes the key from whoever has it: to its owner that is a deletion.
+// put takes the key from whoever has it.
 func (n *Node) put(s *sim.Server, c *Put, from string) Status {
 	now := n.lapse(s, c.Key)
 	if i, ok := n.keys[c.Key]; ok && i.value != c.Value {
-		free(s, c.Key, i, history.FreedDeleted, from)
+		free(s, c.Key, i, history.FreedOverwritten, from)
 	}
 	n.engine.put(c.Key, c.Value, c.TTL)
 	n.keep(s, writeSet, c.Key, item{value: c.Value, when: expiry(now, c.TTL)})

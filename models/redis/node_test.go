@@ -135,7 +135,7 @@ func TestMoreCommands(t *testing.T) {
 		require.Equal(t, Integer(1), ask[Integer](p, s, &Incr{"n"}))
 	})
 	require.Equal(t, []history.Event{
-		{At: time.Hour, Kind: history.Freed, Who: "r1", Peer: "c1", Lock: "k", Value: "a", Why: history.FreedDeleted},
+		{At: time.Hour, Kind: history.Freed, Who: "r1", Peer: "c1", Lock: "k", Value: "a", Why: history.FreedOverwritten},
 	}, freed)
 }
 

@@ -78,7 +78,7 @@ func TestVerdictOnReplicaRead(t *testing.T) {
 	r := run(redis.CheckReplica)
 	require.Equal(t, check.Broken, r.Promise.Status)
 	require.Equal(t, check.DoubleGrant, r.Promise.Breaches[0].Kind)
-	require.Contains(t, r.Promise.Breaches[0].Cause, "c2's SET at 0.053 deleted c1's key on r1")
+	require.Contains(t, r.Promise.Breaches[0].Cause, "c2's SET at 0.053 overwrote c1's key on r1")
 	require.Equal(t, check.Overlapping, r.Belief.Status)
 	require.Equal(t, check.Kept, run(redis.NoCheck).Promise.Status)
 }

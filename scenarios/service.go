@@ -1,0 +1,348 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/models"
+	"locksim/models/redis"
+	"locksim/models/resource"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+// two is a cast of two clients, c1 and c2, who write to doc.
+func two(c1, c2 string) trial.Cast {
+	return trial.Cast{
+		Resources: []models.Resource{resource.Plain("doc")},
+		Clients:   []trial.Client{{Name: "c1", Script: trial.MustScript(c1)}, {Name: "c2", Script: trial.MustScript(c2)}},
+	}
+}
+
+// serverDown is T15, S24 and K2: one Redis that is down serves nobody; one of five
+// is not missed.
+func serverDown() *Scenario {
+	system := "single"
+	s := &Scenario{
+		Name: "server-down", Pair: "overkill",
+		Claim:  "when the only Redis is down nobody gets a lock; one of five is not missed",
+		Claims: []string{"T15", "K2", "S43"},
+	}
+	s.Params = []Param{choice("system", &system, []string{"single", "redlock"}, "one Redis, or five")}
+	s.Spec = func() trial.Spec {
+		spec := trial.Spec{
+			System:   redis.SetNX{},
+			Cast:     trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.MustScript("until 1s; acquire; work 1s; release")}}},
+			Schedule: faults.MustParse("at 500ms  restart r1 kill 1h"),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+		if system == "redlock" {
+			spec.System = redis.Redlock{}
+		}
+		return spec
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Because: "four of five nodes say OK"}
+		if system == "single" {
+			e.Progress, e.Because = check.Stalled, "no node says OK until the end, at 1m"
+		}
+		return e
+	}
+	s.Control = func() Control {
+		if system == "single" {
+			return Control{"server-down", []string{"system=redlock"}}
+		}
+		return Control{"server-down", []string{"system=single"}}
+	}
+	return s
+}
+
+// holderDies is S6, T2, T4, R3 and H8: the holder dies, and who has not given the
+// key a term in the same step has locked for ever.
+func holderDies() *Scenario {
+	expire := "none"
+	s := &Scenario{
+		Name:   "holder-dies",
+		Claim:  "a lock without a term, or with one set too late, is never free again when its holder dies",
+		Claims: []string{"S6", "T2", "T4", "S25", "R3", "A1", "H8"},
+	}
+	s.Params = []Param{choice("expire", &expire, []string{"none", "separate", "px"}, "how the key gets its term: not, by a second command, by SET NX PX")}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second}
+		death := "at 1s  kill c1"
+		switch expire {
+		case "none":
+			system = redis.SetNX{NoTTL: true}
+		case "separate":
+			system.Expire = redis.Separate
+			death = "before c1.send#2  kill c1" // its PEXPIRE
+		}
+		return trial.Spec{
+			System: system,
+			Cast: trial.Cast{Clients: []trial.Client{
+				{Name: "c1", Script: trial.MustScript("acquire; work 5s; release")},
+				{Name: "c2", Script: trial.MustScript("until 2s; acquire; release")},
+			}},
+			Schedule: faults.MustParse(death),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Hour,
+		}
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.Stalled}
+		switch expire {
+		case "px":
+			e.Progress, e.Because = check.OK, "the key is gone after 10s, and c2's next attempt gets it"
+		case "separate":
+			e.Because = "c1 dies before its PEXPIRE: the key stands to the end, at 1h"
+		default:
+			e.Because = "the key has no term: it stands to the end, at 1h"
+		}
+		return e
+	}
+	s.Control = func() Control {
+		if expire == "px" {
+			return Control{"holder-dies", []string{"expire=none"}}
+		}
+		return Control{"holder-dies", []string{"expire=px"}}
+	}
+	return s
+}
+
+// clockJump is S29, T18, R8 and K10 on one Redis: forward, the lock is given away;
+// back, it outlives its term.
+func clockJump() *Scenario {
+	jump, clock := "+11s", "wall"
+	s := &Scenario{
+		Name: "clock-jump", Pair: "clock",
+		Claim:  "when the clock of the only Redis jumps ahead, the lock is given away; when it jumps back, it outlives its term",
+		Claims: []string{"S29", "T18", "R8", "S42"},
+	}
+	s.Params = []Param{
+		choice("jump", &jump, []string{"+11s", "-60s"}, "how the clock of r1 jumps at 2s"),
+		choice("clock", &clock, []string{"wall", "monotonic"}, "by which keys expire"),
+	}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second}
+		mustText(&system.Clock, clock)
+		c1 := "acquire; work 8s; write doc; release"
+		if jump == "-60s" {
+			c1 = "acquire; work 1s" // and goes without a release
+		}
+		return trial.Spec{
+			System:   system,
+			Cast:     two(c1, "until 3s; acquire; work 1s; write doc; work 10s; release"),
+			Schedule: faults.MustParse("at 2s  clock-step r1 " + jump),
+			Latency:  sim.Every(hop),
+			Horizon:  2 * time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
+		switch {
+		case clock == "monotonic":
+			e.Because = "the monotonic clock does not notice; c2 gets the lock when c1 has released it or 10s after it was set"
+		case jump == "-60s":
+			e.Because = "c1's key stands until its date, 60s later: c2 waits for it from 3s to 70s"
+		default:
+			// c1 believes from 0.002 to 8.004, c2 from 3.002; c1's write is the older grant's.
+			e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+			e.Belief, e.Overlap = check.Overlapping, 5002*time.Millisecond
+			e.Damage = []string{check.StaleWrite}
+			e.Because = "c1's key is gone when r1's clock shows 13s; c1 believes until 8.004, c2 from 3.002"
+		}
+		return e
+	}
+	s.Control = func() Control {
+		return Control{"clock-jump", []string{"clock=" + map[string]string{"wall": "monotonic", "monotonic": "wall"}[clock], "jump=+11s"}}
+	}
+	return s
+}
+
+// replicaRead is S19: the free lock that a lagging replica shows is taken.
+func replicaRead() *Scenario {
+	lag := 100 * time.Millisecond
+	s := &Scenario{
+		Name: "replica-read", Pair: "overkill",
+		Claim:  "who asks a replica whether the lock is free is told what was true a moment ago",
+		Claims: []string{"S19", "K2", "R6"},
+	}
+	s.Params = []Param{milliseconds("lag", &lag, 0, time.Second, "how far the replica is behind")}
+	s.Spec = func() trial.Spec {
+		return trial.Spec{
+			System:  redis.SetNX{TTL: 10 * time.Second, Replica: true, Lag: lag, Check: redis.CheckReplica},
+			Cast:    two("acquire; work 5s; release", "until 50ms; try; work 6s; release"),
+			Latency: sim.Every(hop),
+			Horizon: time.Minute,
+		}
+	}
+	// c1's SET is at r1 at 0.003 and at r2 a lag and a hop later; c2's GET is at r2 at
+	// 0.051, and it accepts at 0.054. c1 releases at 5.004, and finds another's key.
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
+		arrives := 3*time.Millisecond + lag + hop
+		if arrives <= 51*time.Millisecond {
+			e.Because = fmt.Sprintf("r2 has c1's key at %s, before c2 asks it at 51ms", short(arrives))
+			return e
+		}
+		e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+		e.Belief, e.Overlap = check.Overlapping, 5004*time.Millisecond-54*time.Millisecond
+		e.Because = fmt.Sprintf("r2 has c1's key at %s, c2 asks it at 51ms; c1 believes until 5.004, c2 from 0.054", short(arrives))
+		return e
+	}
+	s.Control = func() Control {
+		if lag > 47*time.Millisecond {
+			return Control{"replica-read", []string{"lag=0s"}}
+		}
+		return Control{"replica-read", []string{"lag=1s"}}
+	}
+	return s
+}
+
+// waitFailover is R7 and H5: WAIT refuses a lock that no replica has, so the
+// failover loses none.
+func waitFailover() *Scenario {
+	wait := "on"
+	s := &Scenario{
+		Name: "wait-failover", Pair: "overkill",
+		Claim:  "a client that waits for the replica refuses the lock that the failover would have lost",
+		Claims: []string{"R7", "H5"},
+	}
+	s.Params = []Param{choice("wait", &wait, []string{"on", "off"}, "whether the client asks with WAIT that a replica has the key")}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second, Replica: true, Lag: 200 * time.Millisecond}
+		if wait == "on" {
+			system.Wait, system.WaitTimeout = 1, 50*time.Millisecond
+		}
+		return trial.Spec{
+			System:   system,
+			Cast:     two("try; work 5s; release", "until 1s; try; work 6s; release"),
+			Schedule: faults.MustParse("at 100ms  failover r1>r2"),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
+			Because: "r2 would have the key at 0.202, and 50ms later c1 gives it back"}
+		if wait == "off" {
+			e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+			e.Belief, e.Overlap = check.Overlapping, 4*time.Second
+			e.Because = "r2 would have the key at 0.202, but takes over at 0.100; c1 believes until 5.002, c2 from 1.002"
+		}
+		return e
+	}
+	s.Control = func() Control { return Control{"wait-failover", []string{"wait=" + other(wait)}} }
+	return s
+}
+
+// redlockOffset is S39: clocks may be hours apart, as long as they run alike.
+func redlockOffset() *Scenario {
+	s := &Scenario{
+		Name: "redlock-offset", Pair: "clock",
+		Claim:  "clocks that are hours apart do no harm: Redlock measures durations, not dates",
+		Claims: []string{"S39", "A7"},
+	}
+	s.Spec = func() trial.Spec {
+		return trial.Spec{
+			System:   redis.Redlock{},
+			Cast:     two("until 1s; acquire; work 5s; write doc; release", "until 2s; acquire; work 1s; write doc; release"),
+			Schedule: faults.MustParse("at 0s  clock-step r1 +1h\nat 0s  clock-step r2 -1h\nat 0s  clock-step r4 +1h\nat 0s  clock-step c2 -1h"),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		return Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
+			Because: "each node counts the TTL from its own date, each client from its own reading"}
+	}
+	s.Control = func() Control { return Control{Name: "redlock-clock-jump"} }
+	return s
+}
+
+// localLock is S1: a lock in each process's own memory excludes nobody else.
+func localLock() *Scenario {
+	where, instances := "local", "5"
+	s := &Scenario{
+		Name:   "local-lock",
+		Claim:  "instances that each have a lock in their own memory all run the job",
+		Claims: []string{"S1", "T1", "K1", "S5"},
+	}
+	s.Params = []Param{
+		choice("lock", &where, []string{"local", "shared"}, "whether each instance has a lock of its own, or all share one"),
+		choice("instances", &instances, []string{"2", "5", "10"}, "how many there are"),
+	}
+	count := func() int {
+		n, _ := strconv.Atoi(instances) // the parameter allows numbers alone
+		return n
+	}
+	s.Spec = func() trial.Spec {
+		spec := trial.Spec{System: redis.SetNX{}, Latency: sim.Every(hop)}
+		spec.Cast.Resources = []models.Resource{resource.Mailer{Called: "mailer"}}
+		for i := range count() {
+			name := fmt.Sprintf("c%d", i+1)
+			key := map[string]string{"local": "in-" + name, "shared": "job"}[where]
+			script := strings.ReplaceAll("try KEY; do mailer report; work 1s; release KEY", "KEY", key)
+			spec.Cast.Clients = append(spec.Cast.Clients, trial.Client{Name: name, Script: trial.MustScript(script)})
+		}
+		return spec
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Because: "one instance gets the one lock"}
+		if where == "local" {
+			e.Because = fmt.Sprintf("each gets its own lock: %d runs, all but one in vain", count())
+			for range count() - 1 {
+				e.Damage = append(e.Damage, check.DuplicateEffect)
+			}
+		}
+		return e
+	}
+	s.Control = func() Control {
+		if where == "local" {
+			return Control{"local-lock", []string{"lock=shared"}}
+		}
+		return Control{"local-lock", []string{"lock=local"}}
+	}
+	return s
+}
+
+// jobAfterRelease is T11 and S60: a lock keeps two runs apart in time; it does not
+// make them one.
+func jobAfterRelease() *Scenario {
+	mark := "off"
+	s := &Scenario{
+		Name:   "job-after-release",
+		Claim:  "an instance that starts after the first has released does the work again; only a mark on the work prevents it",
+		Claims: []string{"T11", "S60", "S4"},
+	}
+	s.Params = []Param{choice("mark", &mark, []string{"off", "on"}, "whether each invoice is marked as sent")}
+	s.Spec = func() trial.Spec {
+		const mails = "try; do mailer invoice-1; do mailer invoice-2; do mailer invoice-3; release"
+		return trial.Spec{
+			System: redis.SetNX{TTL: 5 * time.Second},
+			Cast: trial.Cast{
+				Resources: []models.Resource{resource.Mailer{Called: "mailer", Idempotent: mark == "on"}},
+				Clients: []trial.Client{
+					{Name: "c1", Script: trial.MustScript(mails)},
+					{Name: "c2", Script: trial.MustScript("until 1s; " + mails)},
+				},
+			},
+			Latency: sim.Every(hop),
+		}
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Because: "6 requests, 3 mails: each is marked"}
+		if mark == "off" {
+			e.Damage = []string{check.DuplicateEffect, check.DuplicateEffect, check.DuplicateEffect}
+			e.Because = "two instances, one after the other: 6 mails"
+		}
+		return e
+	}
+	s.Control = func() Control { return Control{"job-after-release", []string{"mark=" + other(mark)}} }
+	return s
+}
