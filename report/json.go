@@ -32,8 +32,11 @@ type expectation struct {
 	Belief   check.Status `json:"belief"`
 	Overlap  check.Millis `json:"overlap_ms"`
 	Damage   []string     `json:"damage"`
+	Rejected []string     `json:"rejected"`
 	Progress check.Status `json:"progress"`
-	Because  string       `json:"because"`
+	// Longest is 0 where it is not what the scenario is about.
+	Longest check.Millis `json:"longest_wait_ms,omitzero"`
+	Because string       `json:"because"`
 }
 
 // JSON writes a run as one object on a line of its own, in one Write. Lists are
@@ -53,7 +56,7 @@ func JSON(w io.Writer, r *Run) error {
 	}
 	if e := r.Expected; e != nil {
 		o.Expected = &expectation{
-			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), e.Progress, e.Because,
+			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), list(e.Rejected), e.Progress, check.Millis(e.Longest), e.Because,
 		}
 	}
 	if j := r.Judgement(); j == AsExpected || j == NotAsExpected {

@@ -2,11 +2,13 @@ package report
 
 import (
 	"io"
+	"strings"
 
 	"locksim/scenarios"
 )
 
-// List writes a line for each scenario: its name, then its claim.
+// List writes a line for each scenario: its name, then its claim, then the rows of
+// the claims ledger that it shows.
 func List(w io.Writer, all []*scenarios.Scenario, o Options) error {
 	p := newPage(w, o)
 	width := 0
@@ -14,7 +16,7 @@ func List(w io.Writer, all []*scenarios.Scenario, o Options) error {
 		width = max(width, cells(s.Name))
 	}
 	for _, s := range all {
-		p.line(p.in(bold, pad(s.Name, width)), "  ", s.Claim)
+		p.line(p.in(bold, pad(s.Name, width)), "  ", s.Claim, p.in(dim, " ["+strings.Join(s.Claims, " ")+"]"))
 	}
 	return p.err
 }

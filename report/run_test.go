@@ -140,7 +140,7 @@ func TestJSONHasNoNullLists(t *testing.T) {
 	require.Equal(t, `{"scenario":"fine","seed":7,"claims":[],"parameters":{},"verdicts":{`+
 		`"promise":{"status":"kept","breaches":[]},"belief":{"status":"exclusive","windows":[],"total_ms":0},`+
 		`"damage":{"status":"none","events":[]},"progress":{"status":"ok","longest_wait_ms":0}},`+
-		`"expected":{"promise":"kept","breaches":[],"belief":"exclusive","overlap_ms":0,"damage":[],"progress":"ok","because":"nothing happens"},`+
+		`"expected":{"promise":"kept","breaches":[],"belief":"exclusive","overlap_ms":0,"damage":[],"rejected":[],"progress":"ok","because":"nothing happens"},`+
 		`"as_expected":true,"missed":[],"events":0,"virtual_ms":0,"trace_sha256":"`+r.Result.TraceSHA256()+"\"}\n", b.String())
 
 	r.Expected = nil

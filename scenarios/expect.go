@@ -21,6 +21,8 @@ type Expectation struct {
 	// Rejected are the clients whose writes the resource refused, in order.
 	Rejected []string
 	Progress check.Status
+	// Longest is the longest wait; 0 where it is not what the scenario is about.
+	Longest time.Duration
 	// Because is where the figures come from: the closed form, with its numbers.
 	Because string
 }
@@ -59,6 +61,9 @@ func (e *Expectation) Differences(r *trial.Result) []string {
 	}
 	if r.Progress.Status != e.Progress {
 		differ("progress", e.Progress, r.Progress.Status)
+	}
+	if e.Longest != 0 && r.Progress.Longest != e.Longest {
+		differ("longest wait", e.Longest, r.Progress.Longest)
 	}
 	return list
 }

@@ -195,7 +195,7 @@ func lateWrite() *Scenario {
 		Name:   "late-write",
 		Pair:   "timing",
 		Claim:  "a write that was sent in time can land too late: nobody else believed, and the data is wrong",
-		Claims: []string{"S9", "K6", "K13"},
+		Claims: []string{"S9", "K6", "K13", "A6"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),

@@ -20,7 +20,7 @@ func plainDel() *Scenario {
 	s := &Scenario{
 		Name: "plain-del", Pair: "",
 		Claim:  "a release that does not compare deletes another's lock and lets a third in",
-		Claims: []string{"S26", "S27", "T5", "T12", "T13", "H6"},
+		Claims: []string{"S26", "S27", "T5", "T12", "T13", "T19", "H6"},
 	}
 	s.Params = []Param{choice("release", &release, []string{"del", "get-then-del", "compare"}, "how a client gives up the lock")}
 	s.Spec = func() trial.Spec {

@@ -82,12 +82,12 @@ func secondHolder(lost bool, ttl, again time.Duration, why string) Expectation {
 func redlockRestart(name string) *Scenario {
 	ttl, at, again, down := 10*time.Second, 500*time.Millisecond, 2*time.Second, time.Duration(0)
 	persistence, crash := "none", "power-loss"
-	s := &Scenario{Name: name, Pair: "restart", Claims: []string{"S33", "K11", "H3"}}
+	s := &Scenario{Name: name, Pair: "restart", Claims: []string{"S33", "K11", "T20", "H3"}}
 	control := Control{Name: "redlock-restart-fsync"}
 	switch name {
 	case "redlock-restart-fsync":
 		s.Claim = "a node that syncs every write restarts with the key: no second holder"
-		s.Claims = []string{"S35", "A10"}
+		s.Claims = []string{"S35", "A10", "R4"}
 		persistence, control.Name = "always", "redlock-restart"
 		control.Set = []string{"persistence=none"}
 	case "redlock-restart-delayed":
@@ -209,7 +209,7 @@ func redlockGCInFlight() *Scenario {
 		Name:   "redlock-gc-in-flight",
 		Pair:   "in-flight",
 		Claim:  "a pause while the replies are in flight is noticed: the client refuses the lock",
-		Claims: []string{"K12", "A8", "S40"},
+		Claims: []string{"K12", "A8", "S30", "S40", "T23"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, leastTTL, most, "PX of the keys"),

@@ -65,6 +65,7 @@ func All() []*Scenario {
 		redlockClockJump("redlock-clock-jump"),
 		redlockClockJump("redlock-clock-jump-monotonic"),
 		redlockGCInFlight(),
+		redlockCleanup(),
 		redlockSuspended(),
 		redlockSteppedBack(),
 		redlockLateReply(),

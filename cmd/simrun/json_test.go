@@ -67,7 +67,9 @@ type run struct {
 		Belief   string   `json:"belief"`
 		Overlap  float64  `json:"overlap_ms"`
 		Damage   []string `json:"damage"`
+		Rejected []string `json:"rejected"`
 		Progress string   `json:"progress"`
+		Longest  float64  `json:"longest_wait_ms"`
 		Because  string   `json:"because"`
 	} `json:"expected"`
 	AsExpected *bool    `json:"as_expected"`
@@ -84,7 +86,7 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, 1, strings.Count(got.out, "\n"))
 	r := decode[run](t, got.out)[0]
 	require.Equal(t, "redlock-restart", r.Scenario)
-	require.Equal(t, []string{"S33", "K11", "H3"}, r.Claims)
+	require.Equal(t, []string{"S33", "K11", "T20", "H3"}, r.Claims)
 	require.Equal(t, "power-loss", r.Parameters["crash"])
 	require.Equal(t, "broken", r.Verdicts.Promise.Status)
 	require.Equal(t, "double-grant", r.Verdicts.Promise.Breaches[0].Kind)

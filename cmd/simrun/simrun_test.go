@@ -225,7 +225,7 @@ func TestList(t *testing.T) {
 	column := strings.Index(lines[0], all[0].Claim)
 	for i, s := range all {
 		require.True(t, strings.HasPrefix(lines[i], s.Name+" "), lines[i])
-		require.Equal(t, s.Claim, lines[i][column:])
+		require.Equal(t, s.Claim+" ["+strings.Join(s.Claims, " ")+"]", lines[i][column:])
 	}
 }
 
