@@ -152,18 +152,19 @@ func (w *World) transmitAfter(from *Machine, e event, extra time.Duration) {
 	} else {
 		l.last = at
 	}
-	record := history.Event{Kind: history.Send, Verb: history.Request, Who: from.name, Peer: e.to.name, Until: at}
+	e.left = int32(len(w.history.Events))
+	sent := w.history.Place()
+	sent.At, sent.Kind, sent.Verb = now, history.Send, history.Request
+	sent.Who, sent.Peer, sent.Until = from.name, e.to.name, at
 	if e.kind == evReply {
-		record.Verb = history.Reply
+		sent.Verb = history.Reply
 	}
 	if n, ok := e.body.(named); ok {
-		record.Value = n.Label()
+		sent.Value = n.Label()
 	}
-	e.left = int32(w.Record(record))
 	e.era = e.to.lives
 	if verdict.kind == drop {
-		record.Kind, record.Why, record.Until = history.Drop, why, 0
-		w.Record(record)
+		w.Record(history.Event{Kind: history.Drop, Verb: sent.Verb, Who: from.name, Peer: e.to.name, Value: sent.Value, Why: why})
 		return
 	}
 	w.timeline.Schedule(at, e)
