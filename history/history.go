@@ -192,22 +192,25 @@ const (
 
 // Add records e and returns its position.
 func (h *History) Add(e Event) int {
-	*h.Place() = e
+	h.grow()
+	h.Events = append(h.Events, e)
 	return len(h.Events) - 1
 }
 
 // Place records an empty event and returns it, to be filled in before the next is
 // recorded: an event is large, and this does not copy it.
 func (h *History) Place() *Event {
-	n := len(h.Events)
-	if n == cap(h.Events) {
-		// append grows a long slice by a quarter, which for a long run means copying it
-		// all over and over.
+	h.grow()
+	h.Events = append(h.Events, Event{})
+	return &h.Events[len(h.Events)-1]
+}
+
+// grow makes room for one more event. append would grow a long slice by a quarter,
+// which for a long run means copying it all over and over.
+func (h *History) grow() {
+	if n := len(h.Events); n == cap(h.Events) {
 		h.Events = slices.Grow(h.Events, max(64, n))
 	}
-	h.Events = h.Events[:n+1]
-	h.Events[n] = Event{}
-	return &h.Events[n]
 }
 
 // Reset empties the history and keeps its memory for the next run.

@@ -12,6 +12,7 @@ import (
 	"locksim/history"
 	"locksim/models"
 	"locksim/models/redis"
+	"locksim/models/resource"
 	"locksim/sim"
 	"locksim/trial"
 )
@@ -222,4 +223,85 @@ func TestDuplicatedRelease(t *testing.T) {
 	})
 	require.Equal(t, []string{"acquire ok", "release unknown"}, calls(r, "c1"))
 	require.Equal(t, check.Kept, r.Promise.Status)
+}
+
+func doubts(r trial.Result) []history.Event {
+	var list []history.Event
+	for _, e := range r.History.Events {
+		if e.Kind == history.Doubt {
+			list = append(list, history.Event{At: e.At, Who: e.Who, Why: e.Why})
+		}
+	}
+	return list
+}
+
+// TestExtensionMovesTheDeadline of the client too.
+func TestExtensionMovesTheDeadline(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: redis.SetNX{TTL: time.Second, Deadline: true},
+		Cast:   cast(client("c1", "acquire; work 800ms; extend; work 800ms; release")),
+	})
+	require.Equal(t, []history.Event{{At: 1600 * time.Millisecond, Who: "c1", Why: history.DoubtRelease}}, doubts(r))
+}
+
+// TestExtensionThatFindsTheLockLost ends the belief; one that is confirmed does not
+// begin it anew.
+func TestExtensionThatFindsTheLockLost(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: redis.SetNX{TTL: time.Second},
+		Cast:   cast(client("c1", "acquire; work 2s; extend; work 5s; release")),
+	})
+	require.Equal(t, []history.Event{{At: 2 * time.Second, Who: "c1", Why: history.DoubtLost}}, doubts(r))
+	require.Less(t, r.Virtual, 3*time.Second, "the work is over with it")
+}
+
+// backdated extends by what its last acknowledged heartbeat was worth.
+type backdated struct{ given }
+
+func (b backdated) Open(*sim.World) (models.Lock, error) { return b, nil }
+
+func (b backdated) Extend(*sim.Process, string, models.Grant) (models.Grant, error) {
+	return models.Grant{Term: 10 * time.Second, Anchor: time.Second}, nil
+}
+
+// TestPromiseIsNotShortened by a reply that is about an earlier heartbeat.
+func TestPromiseIsNotShortened(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: backdated{given{models.Grant{Term: 10 * time.Second}}},
+		Cast:   cast(client("c1", "until 5s; acquire; extend; release")),
+	})
+	var until []time.Duration
+	for _, e := range r.History.Events {
+		if e.Kind == history.Return && e.Verb != history.Release {
+			until = append(until, e.Until)
+		}
+	}
+	require.Equal(t, []time.Duration{15 * time.Second, 15 * time.Second}, until)
+}
+
+// TestEndOfAScript ends a belief that was not given up.
+func TestEndOfAScript(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{System: ideal(), Cast: cast(client("c1", "acquire; work 1s"))})
+	require.Equal(t, []history.Event{{At: time.Second, Who: "c1", Why: history.DoubtAbort}}, doubts(r))
+}
+
+// TestBaseIsUsedUp: a second write after one read is a blind one.
+func TestBaseIsUsedUp(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{Cast: trial.Cast{
+		Resources: []models.Resource{resource.Plain("doc")},
+		Clients:   []trial.Client{client("c1", "read doc; write doc; write doc")},
+	}})
+	var bases []int64
+	for _, e := range r.History.Events {
+		if e.Kind == history.Write {
+			bases = append(bases, e.Base)
+		}
+	}
+	require.Equal(t, []int64{0, -1}, bases)
+	require.Empty(t, r.Damage.Events)
 }
