@@ -32,7 +32,7 @@ func (e *Evidence) AsExpected() bool {
 // finding is what came out, in a line.
 func (e *Evidence) finding() string {
 	if e.Share != nil {
-		return fmt.Sprintf("%s of %s: %s", e.Share.percent(), count(e.Share.Runs, "run"), e.Share.Expected.Of)
+		return e.Share.finding()
 	}
 	return words(&e.Run.Result.Verdicts)
 }
@@ -119,7 +119,7 @@ func (p *page) evidence(e *Evidence) {
 		word, c = "NOT as expected", red
 	}
 	p.entry("found", noPaint, "", e.finding())
-	p.entry("expected", c, word, ", since "+e.because())
+	p.entry("expected", c, word, ": "+e.because())
 	if k := r.Control; k != nil {
 		p.entry("control", noPaint, "", k.title()+": "+k.outcome())
 	}

@@ -80,14 +80,18 @@ const preface = `
 
 In 2016 Martin Kleppmann wrote that Redlock, the distributed lock of the Redis documentation, is not safe enough to protect data, and Salvatore Sanfilippo (antirez), who designed it, answered. Both essays are short, clear and worth reading. This page does not retell them. It runs what they say, on a simulator in which every fault strikes where the authors let it strike, and reports what came out.
 
+**The lock.** A client asks Redis for a lock with SET key value NX PX 10000: set the key to a value that only I know, if it is not there, and let it expire in ten seconds (the *TTL*, or *term*). It gives the lock back by deleting the key, if the value is still its own. **Redlock** does so on five independent Redis nodes, r1 to r5: (1) read the clock, T1; (2) send SET to every node; (3) read the clock again; (4) the lock is held if three nodes said OK and less than TTL − allowance has passed, and then until T1 + TTL − allowance; (5) otherwise delete the key on all nodes. The *allowance* for clocks that run apart, also called *drift*, is 1 % of the TTL and 2 ms here: 102 ms of ten seconds. The clients are c1, c2 and c3; what the lock protects is called doc. A message takes a millisecond each way, unless a run says otherwise. A *fencing token* is a number that comes with the lock and rises with each grant. *fsync always* and *every second* (everysec) are how often a node syncs what it writes to its disk.
+
 A lock can fail in four ways, and most of the quarrel is about which of them is meant. So each run ends in four verdicts:
 
-- **promise**: did the lock service break its word? It promises that nobody else gets the lock for a term. If it hands the lock to another before that, the service has failed.
+- **promise**: did the lock service break its word? It promises that nobody else gets the lock for a term. If it hands the lock to another before that, tells a holder too early that it lost the lock, or hands out a token that is not greater than the last, the promise is broken; whose fault that is, each run says. The term counts from the sending of the request, less what the service declares that its clocks may be wrong by: a single Redis is held to TTL − (500 parts per million + 1 ms).
 - **belief**: did two clients believe at the same instant that they hold the lock? A client that was paused goes on believing, although its term is over and the service kept its word.
 - **damage**: did the resource suffer? A stale write accepted, an update lost, a mail sent twice, another's lock released. Doing work twice is a matter of efficiency, wrong data one of correctness.
 - **progress**: who waited how long, and did anybody wait for ever?
 
-Every figure below was derived beforehand by the formula given beside it, and then measured. Every run can be made again with the command in the first column.
+Every figure below was derived beforehand by the formula given beside it, and then measured. Every run can be made again with the command in the first column. "damage none" only says that nothing was damaged: in some runs nothing was written. A key that has expired is noticed when somebody next asks for it.
+
+Before anything ran, we had predicted the verdicts. Where the runs taught us otherwise: a token alone does not save a read-modify-write (points 3 and 4), it takes reads that show it; INCR on one Redis is unsafe as a second command, not inside the granting script (point 5); an asynchronous failover loses no lock if the client waits for the replica with WAIT, at the price of getting none (point 11). Not run here: a lock service on consensus.
 `
 
 const guide = `

@@ -30,6 +30,8 @@ type Control struct {
 	// Settings are its parameters that differ from their defaults.
 	Settings []string
 	Verdicts check.Verdicts
+	// Share is what many of its runs showed, where it is judged by those.
+	Share *Share
 	// Err says why there are no verdicts: it cannot be run with these parameters.
 	Err error
 }
@@ -43,6 +45,9 @@ func (c *Control) title() string {
 func (c *Control) outcome() string {
 	if c.Err != nil {
 		return c.Err.Error()
+	}
+	if c.Share != nil {
+		return c.Share.finding()
 	}
 	return words(&c.Verdicts)
 }

@@ -85,7 +85,7 @@ func TestVerdicts(t *testing.T) {
 	r.Result.Missed = []string{"before c1.write#9"}
 	require.Equal(t, `promise   kept
 belief    exclusive
-damage    none
+damage    none: nothing was written
 progress  ok, longest wait 0.000 s
 expected  all of this, since nothing happens
 control   other a=b: promise broken, belief overlapping 1.500 s, damage none, progress stalled
@@ -98,7 +98,7 @@ again     simrun --scenario fine --seed 7
 	r.Result.Progress = check.Progress{Status: check.Deadlocked, Longest: 102 * time.Millisecond, Cause: "they wait for each other"}
 	require.Equal(t, `promise   kept
 belief    exclusive
-damage    none
+damage    none: nothing was written
 progress  deadlocked, longest wait 102 ms
           they wait for each other
 expected  NOT THIS, but promise broken (double-grant), belief exclusive, damage none, progress ok

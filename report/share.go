@@ -42,6 +42,11 @@ func (s *Share) Text(w io.Writer, o Options) error {
 	return p.err
 }
 
+// finding is what came out, in a line.
+func (s *Share) finding() string {
+	return fmt.Sprintf("%s of %s: %s", s.percent(), count(s.Runs, "run"), s.Expected.Of)
+}
+
 // percent is the share in percent.
 func (s *Share) percent() string {
 	return fmt.Sprintf("%.1f %%", 100*float64(s.Hits)/float64(max(s.Runs, 1)))

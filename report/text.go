@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"locksim/check"
+	"locksim/history"
 	"locksim/scenarios"
 )
 
@@ -49,7 +50,7 @@ func (p *page) verdicts(r *Run) {
 	v := &r.Result.Verdicts
 	p.promise(&v.Promise)
 	p.belief(v)
-	p.damage(v)
+	p.damage(v, touched(r.Result.History))
 	p.verdict("progress", v.Progress.Status, ", longest wait "+span(v.Progress.Longest))
 	if v.Progress.Cause != "" {
 		p.more(v.Progress.Cause)
@@ -129,10 +130,23 @@ func (p *page) belief(v *check.Verdicts) {
 	p.rest(len(b.Windows))
 }
 
-func (p *page) damage(v *check.Verdicts) {
+// touched tells whether anything reached a resource, so that there could be damage.
+func touched(h *history.History) bool {
+	for i := range h.Events {
+		if k := h.Events[i].Kind; k == history.Write || k == history.Effect {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *page) damage(v *check.Verdicts, touched bool) {
 	d := &v.Damage
 	name := "damage"
-	if len(d.Events) == 0 {
+	switch {
+	case len(d.Events) == 0 && !touched:
+		p.verdict(name, d.Status, ": nothing was written")
+	case len(d.Events) == 0:
 		p.verdict(name, d.Status, "")
 	}
 	for _, e := range d.Events[:min(most, len(d.Events))] {

@@ -17,7 +17,7 @@ func redlockCleanup() *Scenario {
 	s := &Scenario{
 		Name:   "redlock-cleanup",
 		Claim:  "a client that cleans up only where it heard OK leaves keys behind that lock everybody out for a TTL",
-		Claims: []string{"R2", "S30", "T17"},
+		Claims: []string{"R2", "S30"},
 	}
 	s.Params = []Param{choice("cleanup", &cleanup, []string{"all", "granted"}, "on which nodes a failed attempt is undone")}
 	s.Spec = func() trial.Spec {

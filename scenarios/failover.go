@@ -76,7 +76,7 @@ func failedOver(lag, at, again time.Duration) Expectation {
 	e.Breaches = []string{check.DoubleGrant, check.LostLease}
 	e.Overlap = end1 - accepted2
 	e.Belief = overlapping(e.Overlap)
-	e.Because += fmt.Sprintf("; c1 believes until %s, c2 from %s", short(end1), short(accepted2))
+	e.Because += fmt.Sprintf("; overlap = %s - %s = %s", short(end1), short(accepted2), short(e.Overlap))
 	if write1, write2 := 2*hop+5*time.Second+hop, accepted2+time.Second+hop; write1 > write2 {
 		e.Damage = []string{check.StaleWrite}
 	}

@@ -22,7 +22,7 @@ func gcPauseCAS() *Scenario {
 		Name:   "gc-pause-cas",
 		Pair:   "fence",
 		Claim:  "a compare-and-set with the lock's random value keeps the late write out as a fence does",
-		Claims: []string{"S41", "A2", "A3", "A4", "T22"},
+		Claims: []string{"S41", "A2", "A4", "T22"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
@@ -79,7 +79,7 @@ func fenceOnWritesOnly() *Scenario {
 		Name:   "fence-on-writes-only",
 		Pair:   "read",
 		Claim:  "a fence on writes alone lets the old holder's update in, which the new holder then erases",
-		Claims: []string{"A5", "K7", "K3"},
+		Claims: []string{"A5", "K7"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
@@ -195,7 +195,7 @@ func lateWrite() *Scenario {
 		Name:   "late-write",
 		Pair:   "timing",
 		Claim:  "a write that was sent in time can land too late: nobody else believed, and the data is wrong",
-		Claims: []string{"S9", "K6", "K13", "A6"},
+		Claims: []string{"S9", "K6", "K13"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
@@ -220,7 +220,7 @@ func lateWrite() *Scenario {
 	s.Expect = func() Expectation {
 		w := widget(ttl, min(delay, trial.Patience))
 		w.write1 = 2*time.Second + delay
-		w.form += fmt.Sprintf("; c1 waits %s for an answer", short(trial.Patience))
+		w.form += fmt.Sprintf(" with P = min(delay, the %s that c1 waits for an answer)", short(trial.Patience))
 		e := w.expectation()
 		if fencing == "on" && len(e.Damage) > 0 {
 			e.Damage, e.Rejected = nil, []string{"c1"}

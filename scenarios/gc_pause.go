@@ -24,7 +24,7 @@ func gcPause() *Scenario {
 func fencing() *Scenario {
 	s := gcPauseWith("gc-pause-fenced", "fence", "on")
 	s.Claim = "a fencing token keeps the late write out; the overlap stays as long as it was"
-	s.Claims = []string{"S12", "S13", "S15", "K7", "T8", "S42", "R9"}
+	s.Claims = []string{"S12", "S15", "K7", "T8"}
 	s.Control = func() Control { return Control{"gc-pause-fenced", []string{"fencing=off"}} }
 	return s
 }
@@ -35,7 +35,7 @@ func gcPauseWith(name, pair, fencing string) *Scenario {
 		Name:   name,
 		Pair:   pair,
 		Claim:  "a pause after the grant breaks the belief, not the promise; fencing saves the data",
-		Claims: []string{"S7", "S8", "S12", "K4", "K5", "K7", "A1", "H1"},
+		Claims: []string{"S7", "S8", "S12", "K3", "K4", "K5", "K7", "A1", "H1"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),

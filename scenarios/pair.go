@@ -23,6 +23,7 @@ const (
 	antirez   = "antirez"
 	essay     = "How to do distributed locking, 2016"
 	reply     = "Is Redlock safe?, 2016"
+	book      = "essay; Designing Data-Intensive Applications, 2nd edition, chapter 9"
 )
 
 // Pairs is the argument, point by point.
@@ -33,26 +34,26 @@ func Pairs() []Pair {
 			Question: "What if the holder is paused after it got the lock?",
 			Claim:    Statement{kleppmann, "It goes on as if it held the lock, and no check before the write closes the gap.", essay},
 			Answer:   Statement{antirez, "True of every lock that releases itself; it is no fault of Redlock.", reply},
-			Right:    "Both. The promise is kept and two clients believe at once, on every lock with a term.",
-			Found:    "On an ideal lease as on Redis and Redlock, and for every kind of pause, the service keeps its word and two clients hold the lock. What the old holder does then depends on the resource alone.",
-			Decides:  "Only the resource can tell. If it checks, nothing is damaged; if it cannot, the damage is done.",
+			Right:    "Both. The promise is kept, and two clients believe once the pause outlasts the term.",
+			Found:    "On the three locks run here, an ideal lease, one Redis and Redlock, the service keeps its word and two clients hold the lock. A check before the write leaves a gap; a watchdog stands still with its process; a longer term makes it rarer.",
+			Decides:  "What becomes of a late write is for the resource to decide; a client that notices its deadline before it writes does none.",
 		},
 		{
 			ID:       "fence",
 			Question: "Does a fencing token help?",
 			Claim:    Statement{kleppmann, "A token that rises with each grant, checked by the storage, keeps a late writer out.", essay},
-			Answer:   Statement{antirez, "A store that can check could as well compare the lock's random value.", reply},
-			Right:    "Both keep the late write out; neither makes the overlap any shorter.",
-			Found:    "With the check on, the stale write is rejected, by its token or by the random value; belief overlaps exactly as long as before. Without a check it is accepted.",
-			Decides:  "Every access must pass the check. With one store a compare-and-set does it; several stores need an order that all of them share.",
+			Answer:   Statement{antirez, "A store that can check needs no strong lock; most resources can check nothing.", reply},
+			Right:    "Both. Token or random value keep the late write out; neither shortens the overlap.",
+			Found:    "With the check on, the stale write is rejected, by its token or by the lock's random value; belief overlaps exactly as long as before. Without a check it is accepted.",
+			Decides:  "Whether the resource can check at all, and whether every access passes the check. Several stores need an order that all of them share.",
 		},
 		{
 			ID:       "read",
 			Question: "Is it enough to check the writes?",
-			Claim:    Statement{kleppmann, "Tokens belong on all access to the resource; a new holder should write at once.", essay},
-			Answer:   Statement{"a reader", "If the fence sees only writes, an old write can slip in before the new holder's.", "comment on the debate"},
+			Claim:    Statement{kleppmann, "Tokens belong on all access; a new holder should write at once (so the later book).", book},
+			Answer:   Statement{"reza_n", "If the fence sees only writes, an old write can slip in before the new holder's.", "Hacker News, 2016"},
 			Right:    "The objection holds: the update that slipped in is accepted in order, and then lost.",
-			Found:    "The new holder reads, the old holder's write is accepted because no newer token was seen yet, and the new holder's write erases it.",
+			Found:    "The new holder reads, the old holder's write is accepted because no newer token was seen yet, and the new holder's write erases it. With the token shown on reads too, the old write is rejected.",
 			Decides:  "A holder that shows its token when it reads, or writes first, is safe.",
 		},
 		{
@@ -60,17 +61,17 @@ func Pairs() []Pair {
 			Question: "Is a random value as good as a number?",
 			Claim:    Statement{kleppmann, "A random value has no order: nobody can say which holder is the later.", essay},
 			Answer:   Statement{antirez, "A read-modify-write needs no order, only that nothing has changed meanwhile.", reply},
-			Right:    "antirez for the data. But a client that wakes up can steal the mark of the live holder.",
-			Found:    "For read-modify-write both save the update. A client that wakes up before it has put its mark on the object takes the mark of the live holder, whose write then fails.",
-			Decides:  "Whether it matters that the live holder goes first, and whether check and write are one step.",
+			Right:    "antirez for the data. But a client that wakes late can make the live holder fail.",
+			Found:    "Each holder writes its random value on the object, and a write passes only while it is still there. No update is lost, but a client that wakes late takes the live holder's mark away, and its write fails. With a token shown on writes alone the live holder's write passes, and erases the late one's (point 3): both save the update only where reads show the token as well.",
+			Decides:  "Whether it matters that the live holder goes first, and whether reads show the token.",
 		},
 		{
 			ID:       "mint",
 			Question: "Where could tokens for Redlock come from?",
 			Claim:    Statement{kleppmann, "Counters on several nodes drift apart; a common one needs consensus.", essay},
 			Answer:   Statement{antirez, "The store that checks the tokens could hand them out.", reply},
-			Right:    "Kleppmann on counters. A token fetched later can be the greater and yet the older.",
-			Found:    "Counters on a majority repeat or fall by the third grant. A token that is fetched by a second command can be older in time and greater in number: the stale holder's write passes, the live one's fails.",
+			Right:    "Kleppmann on counters per node. A token fetched later can be the older lock's.",
+			Found:    "Counters on a majority can repeat or fall by the third grant. A token that is fetched by a second command rises, but in the order of fetching: the stale holder's write passes, the live one's fails. A token from the granting step has neither fault. That the store itself hands it out was not run; what was run is a counter beside the lock.",
 			Decides:  "Whether the token comes out of the very step that grants the lock.",
 		},
 		{
@@ -79,16 +80,16 @@ func Pairs() []Pair {
 			Claim:    Statement{kleppmann, "Redis expires keys by the wall clock: one jump lets a second client in.", essay},
 			Answer:   Statement{antirez, "Do not step clocks; and Redis should use a monotonic one.", reply},
 			Right:    "Kleppmann on Redis as it is; antirez on a Redis with a monotonic clock.",
-			Found:    "A jump of one node's wall clock by more than the rest of the term breaks the promise. Keys that expire by a monotonic clock do not notice. A constant offset, however great, does nothing.",
-			Decides:  "The clock by which keys expire.",
+			Found:    "A jump by more than the rest of the term breaks the promise of one Redis, and that of Redlock where the client holds no more than three of five nodes. Keys that expire by a monotonic clock do not notice. A constant offset, however great, does nothing.",
+			Decides:  "The clock by which keys expire, and how many nodes the holder has to spare.",
 		},
 		{
 			ID:       "restart",
 			Question: "What if a server forgets?",
-			Claim:    Statement{kleppmann, "A node that restarts without its keys lets a second client in.", essay},
-			Answer:   Statement{antirez, "Sync every write, or let the node stay away for longer than the longest TTL.", reply},
+			Claim:    Statement{kleppmann, "A node that restarts empty lets a second client in; waiting first needs a clock.", essay},
+			Answer:   Statement{antirez, "Sync every write; or let the node stay away for longer than the longest TTL.", reply},
 			Right:    "Kleppmann on Redis as it is usually set up; antirez on fsync always, or on a wait.",
-			Found:    "Without persistence, or with a sync every second and a loss of power within it, the promise is broken. With fsync always it is kept. Staying away keeps it too, unless the clock that measures the wait jumps.",
+			Found:    "Without persistence the promise is broken; with a sync every second, a loss of power loses the key about half of the time; with fsync always it is kept. One node is enough where the holder has only three; with four it takes two, with five three. Staying away keeps the promise, unless the clock that measures the wait jumps.",
 			Decides:  "What the node keeps: nothing, what was synced up to a second ago, or everything.",
 		},
 		{
@@ -98,7 +99,7 @@ func Pairs() []Pair {
 			Answer:   Statement{antirez, "It measures how long that took, and refuses a lock whose time is up.", reply},
 			Right:    "antirez on the algorithm as written; Kleppmann as soon as the measurement fails.",
 			Found:    "With the measurement the lock is refused. Without it, or when the client's clock steps back or stands still while the machine is suspended, the client believes in a lock that is another's.",
-			Decides:  "Step 3, on a clock that neither steps back nor stops.",
+			Decides:  "Step 3 of Redlock, on a clock that neither steps back nor stops.",
 		},
 		{
 			ID:       "timing",
@@ -106,7 +107,7 @@ func Pairs() []Pair {
 			Claim:    Statement{kleppmann, "Redlock is safe only if delays, pauses and clock errors are small against the TTL.", essay},
 			Answer:   Statement{antirez, "Delay while acquiring is measured and does no harm.", reply},
 			Right:    "antirez on the way to the lock, Kleppmann on the way from the lock to the resource.",
-			Found:    "A delay before the client has measured makes it refuse. The same delay of its write, sent while it held the lock, lands after the term.",
+			Found:    "A reply that is late while the client acquires makes it refuse. A write that was sent under the lock lands after the client, without an answer, has given the lock back, and after another has written.",
 			Decides:  "Where the delay is: before the client has measured, or after.",
 		},
 		{
@@ -114,8 +115,8 @@ func Pairs() []Pair {
 			Question: "How far may clocks run apart?",
 			Claim:    Statement{kleppmann, "The algorithm assumes clocks that run at about the same rate.", essay},
 			Answer:   Statement{antirez, "Within ten per cent or so is all it needs, and real clocks are far better.", reply},
-			Right:    "antirez on real clocks; Kleppmann on the ten per cent: libraries allow for one.",
-			Found:    "Off by parts per million, the promise is kept. Off by ten per cent, with the usual allowance of one, it is not; with an allowance by the formula it is.",
+			Right:    "antirez on real clocks. His ten per cent each way needs 18 % of the TTL to spare.",
+			Found:    "Off by parts per million, the promise is kept. With the client's clock ten per cent slow and the nodes' ten per cent fast, the usual allowance of one per cent is not enough; one by the formula is.",
 			Decides:  "Safe if and only if the allowance is at least TTL x (1 - client's rate / node's rate).",
 		},
 		{
@@ -123,8 +124,8 @@ func Pairs() []Pair {
 			Question: "Is Redlock worth its nodes?",
 			Claim:    Statement{kleppmann, "To save work one Redis is enough; to be correct five are not.", essay},
 			Answer:   Statement{antirez, "Five independent nodes survive what one, or one with a replica, does not.", reply},
-			Right:    "Both. Five survive a failure that loses a single lock, and cost more; none has a fence.",
-			Found:    "A crash leaves one Redis without service, a failover to an asynchronous replica without the lock; Redlock goes on and keeps it. Each lock costs five times the messages.",
+			Right:    "Both. Five go on where one is down; they cost more, and neither gives a token.",
+			Found:    "A crash leaves one Redis without service, a failover to an asynchronous replica without the lock; with one of five nodes down Redlock still gives locks. A lock that is held is safe as long as the node stays away or remembers (point 7). Clients that ask at once split the votes.",
 			Decides:  "Whether a second holder costs a little work, or the data.",
 		},
 	}

@@ -59,6 +59,7 @@ func All() []*Scenario {
 		redlockRestart("redlock-restart"),
 		redlockRestart("redlock-restart-fsync"),
 		redlockRestart("redlock-restart-delayed"),
+		redlockHeld(),
 		redlockDelayedJump(),
 		clockJump(),
 		redlockOffset(),

@@ -269,7 +269,27 @@ func (b *batch) control(seed uint64) (*report.Control, error) {
 		return nil, failed("the simulator failed: control %s with seed %d: %v", c.Name, seed, err)
 	}
 	shown.Verdicts = result.Verdicts
-	return shown, nil
+	if c.Share == nil || b.share == nil {
+		return shown, nil
+	}
+	return shown, b.controlShare(c, shown, &own)
+}
+
+// controlShare runs a control that is judged by many runs, as often as that takes.
+func (b *batch) controlShare(c *scenarios.Scenario, shown *report.Control, own *lab) error {
+	shown.Share = &report.Share{Scenario: c, Expected: c.Share()}
+	for seed := range uint64(shown.Share.Expected.Runs) {
+		spec := c.SpecFor(seed)
+		result, err := own.run(&spec)
+		if err != nil {
+			return failed("the simulator failed: control %s with seed %d: %v", c.Name, seed, err)
+		}
+		shown.Share.Runs++
+		if shown.Share.Expected.Hit(&result) {
+			shown.Share.Hits++
+		}
+	}
+	return nil
 }
 
 // summary writes the page, and with more than one run how they all came out.
