@@ -155,8 +155,11 @@ func (j *Judge) overlapping(f *finding, b *Breach) charge {
 	until = after(until, j.lease.facts[f.grant].delay)
 	h := &j.sweep.holds[f.grant]
 	if until > b.At || h.confSpan == none && h.release == nil {
-		b.Early = r.early(until, b.At)
 		c := r.doubleGrant(f.grant, f.other, b.At, until)
+		if b.At >= until { // it was told late of what had been decided in time
+			b.At = min(b.At, r.grantedBy(f.other, until-1))
+		}
+		b.Early = r.early(until, b.At)
 		j.contest(f.grant, f.other, c)
 		return c
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,12 +107,43 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s", r.owner(b), at, r.ran(a, until)))
 	}
 	c := r.ending(a, end)
-	link := "needed it"
-	if e := r.reply(b); e != nil && e.Votes != "" && !votes(e, r.event(end).Who) {
-		link = "followed"
-	}
-	c.cause = fmt.Sprintf("%s; %s's grant at %s %s; %s", c.cause, r.owner(b), at, link, r.ran(a, until))
+	c.cause = fmt.Sprintf("%s; %s's grant at %s %s; %s", c.cause, r.owner(b), at, r.need(a, b, end, stop, until), r.ran(a, until))
 	return c
+}
+
+// need says how grant b hung on the end of the key of a at event end: it needed
+// that node, or one of several that a lost, for a majority of all that the two
+// stand on; or it did not.
+func (r *record) need(a, b, end, stop int32, until time.Duration) string {
+	ra, rb := r.reply(a), r.reply(b)
+	node := r.event(end).Who
+	switch {
+	case rb == nil || rb.Votes == "":
+		return "needed it"
+	case !votes(rb, node):
+		return "followed"
+	}
+	var lost []string
+	last := &r.spans[r.stood(a, stop)]
+	for _, i := range r.freedOf(ra.Value, last.call, stop) {
+		if e := r.event(i); e.At < until && votes(rb, e.Who) && r.standsOn(last, e.Who) && !slices.Contains(lost, e.Who) {
+			lost = append(lost, e.Who)
+		}
+	}
+	has := strings.Count(rb.Votes, ",") + 1
+	all := has
+	for v := range strings.SplitSeq(ra.Votes, ",") {
+		if !votes(rb, v) {
+			all++
+		}
+	}
+	switch {
+	case has-len(lost) > all/2:
+		return "followed"
+	case len(lost) <= 1:
+		return "needed it"
+	}
+	return "needed one of " + strings.Join(lost, ", ")
 }
 
 // suspicion is the charge where the servers do not say what became of the key of

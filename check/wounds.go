@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"locksim/history"
 )
@@ -99,11 +100,43 @@ func (r *record) outlived(e *history.Event) charge {
 	if r.promised(e) {
 		return charge{e.Peer + "'s grant was still promised to it", Recipe, e.Peer}
 	}
+	what, hindered := r.hindrance(e.Grant, end)
+	if p := r.belief(e.Grant); p != nil && p.from >= end {
+		return r.accepted(p, end, what)
+	}
+	if !hindered {
+		what, hindered = r.pausedWithin(e.Peer, end, e.At)
+	}
 	cause := fmt.Sprintf("%s's term ended at %s", e.Peer, seconds(end))
-	if what, ok := r.hindrance(e.Grant, end); ok {
+	if hindered {
 		return charge{cause + "; " + what, Holder, e.Peer}
 	}
 	return charge{cause + " and nothing checked it at the resource", Recipe, e.Peer}
+}
+
+// belief is the first spell of belief in grant n; nil for none.
+func (r *record) belief(n int32) *spell {
+	for i := range r.spells {
+		if r.spells[i].grant == n {
+			return &r.spells[i]
+		}
+	}
+	return nil
+}
+
+// pausedWithin names the last pause of client c that ended between two instants:
+// what kept it from acting earlier.
+func (r *record) pausedWithin(c string, from, to time.Duration) (string, bool) {
+	for k := len(r.faults) - 1; k >= 0; k-- {
+		e := r.event(r.faults[k])
+		if e.Kind != history.Fault || e.Who != c || action(e) != "pause" {
+			continue
+		}
+		if end, ok := r.healed(r.faults[k]); ok && end > from && end <= to {
+			return paused(e, end, ok), true
+		}
+	}
+	return "", false
 }
 
 // of puts what was done before the reason for it.

@@ -35,11 +35,24 @@ func (f Pause) check(w *sim.World) error {
 }
 
 func (f Pause) strike(w *sim.World, line string) {
+	m := w.Machine(f.Machine)
+	if m.Dead() {
+		record(w, history.Fault, f.Machine, "", line, "had ended before")
+		return
+	}
 	why := "paused (" + f.Kind.String() + ")"
 	record(w, history.Fault, f.Machine, "", line, why)
-	// The end is noted just before the machine goes on.
-	w.In(f.For, func() { record(w, history.Heal, f.Machine, "", line, why) })
-	w.Machine(f.Machine).Pause(f.Kind, f.For)
+	// The end is noted just before the machine goes on; not when it died meanwhile.
+	w.In(f.For, func() {
+		switch n := m.Pauses(); {
+		case m.Dead() || n == 0:
+		case n == 1:
+			record(w, history.Heal, f.Machine, "", line, why)
+		default:
+			record(w, history.Heal, f.Machine, "", line, "still paused")
+		}
+	})
+	m.Pause(f.Kind, f.For)
 }
 
 // KillProcess ends a process.

@@ -189,6 +189,9 @@ func lasting(words, size string) string {
 func healing(e *history.Event) string {
 	switch word, _, _ := strings.Cut(e.Value, " "); word {
 	case "pause":
+		if e.Why == "still paused" {
+			return "is still paused"
+		}
 		return "goes on"
 	case "restart":
 		return "is back up"

@@ -257,6 +257,8 @@ func (s *teller) release(i int, e *history.Event) string {
 		what += " (told: not held)"
 	case history.Unknown:
 		what += " (unknown" + because(reply) + ")"
+	case history.Refused:
+		what += " (failed" + because(reply) + ")"
 	}
 	return what
 }

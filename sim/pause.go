@@ -71,6 +71,14 @@ func (m *Machine) Pause(k Pause, d time.Duration) {
 	w.timeline.Schedule(later(w.timeline.Now(), max(d, 0)), e)
 }
 
+// Pauses is how many pauses of the machine, or of its first thread, are on.
+func (m *Machine) Pauses() int {
+	if len(m.threads) == 0 {
+		return m.frozen
+	}
+	return m.frozen + m.threads[0].stalled
+}
+
 // thaw ends a pause of m, or of its thread p. Code that was caught in the middle
 // goes on first, then comes what has been held back.
 func (m *Machine) thaw(e *event) {

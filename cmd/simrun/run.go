@@ -71,7 +71,7 @@ func (b *batch) prepare() error {
 	if b.seed > math.MaxUint64-uint64(b.runs-1) {
 		return usage("--seed %d --runs %d: the last seed would be greater than %d", b.seed, b.runs, uint64(math.MaxUint64))
 	}
-	if b.trace != "" && b.trace == b.schedule {
+	if sameFile(b.trace, b.schedule) {
 		return usage("--trace and --schedule name the same file, %s", b.trace)
 	}
 	for _, setting := range b.set {
@@ -80,7 +80,10 @@ func (b *batch) prepare() error {
 			return usage("--set %s: want KEY=VALUE, with a KEY such as %s", setting, keys(b.scenario))
 		}
 		if err := b.scenario.Set(key, value); err != nil {
-			return usage("--set %v", err)
+			if strings.HasPrefix(err.Error(), key+"=") {
+				return usage("--set %v", err)
+			}
+			return usage("--set %s: %v", setting, err)
 		}
 	}
 	if b.schedule != "" {
@@ -136,6 +139,13 @@ func (b *batch) readSchedule() (faults.Schedule, error) {
 		return nil, usage("%s: %v", b.source(), err)
 	}
 	return schedule, nil
+}
+
+// sameFile tells whether two names are of one file that is there.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, also := os.Stat(b)
+	return err == nil && also == nil && os.SameFile(x, y)
 }
 
 // maxSchedule is how long a schedule may be: a thousand times what anybody writes.

@@ -171,7 +171,7 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--scenario", "gc-pause", "--set", "pause"},
 			"--set pause: want KEY=VALUE, with a KEY such as ttl, pause, kind, fencing"},
 		{[]string{"--scenario", "gc-pause", "--set", "pose=1s"},
-			`--set gc-pause has no parameter "pose": want one of ttl, pause, kind, fencing`},
+			`--set pose=1s: gc-pause has no parameter "pose": want one of ttl, pause, kind, fencing`},
 		{[]string{"--scenario", "gc-pause", "--set", "pause=-1s"},
 			"--set pause=-1s: want a duration from 0s to 1000h, such as 14s"},
 		{[]string{"--scenario", "gc-pause", "--set", "kind=nap"},
