@@ -209,7 +209,7 @@ func redlockGCInFlight() *Scenario {
 		Name:   "redlock-gc-in-flight",
 		Pair:   "in-flight",
 		Claim:  "a pause while the replies are in flight is noticed: the client refuses the lock",
-		Claims: []string{"K12", "A8", "S30", "S40", "T23"},
+		Claims: []string{"K12", "A8", "S30", "S31", "S40", "T23"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, leastTTL, most, "PX of the keys"),

@@ -15,6 +15,9 @@ import (
 	"locksim/trial"
 )
 
+// fencedDoc is doc behind a fence.
+func fencedDoc() models.Resource { return resource.Fenced("doc") }
+
 // two is a cast of two clients, c1 and c2, who write to doc.
 func two(c1, c2 string) trial.Cast {
 	return trial.Cast{

@@ -106,3 +106,42 @@ func TestBadOptions(t *testing.T) {
 	_, err := lease.Ideal{TTL: -1}.Open(sim.New())
 	require.EqualError(t, err, "lease: ttl -1ns: want more than 0")
 }
+
+// TestExtendIsTheHoldersAlone: a lease that has gone to another is not extended.
+func TestExtendIsTheHoldersAlone(t *testing.T) {
+	t.Parallel()
+	play(t, lease.Ideal{TTL: time.Second}, map[string]func(*sim.Process, models.Lock){
+		"c1": func(p *sim.Process, l models.Lock) {
+			g, err := l.Acquire(p, "job")
+			require.NoError(t, err)
+			p.Sleep(1500 * time.Millisecond)
+			_, err = l.(models.Extender).Extend(p, "job", g)
+			require.ErrorIs(t, err, models.ErrNotHeld)
+		},
+		"c2": func(p *sim.Process, l models.Lock) {
+			p.Sleep(time.Second)
+			_, err := l.Acquire(p, "job")
+			require.NoError(t, err)
+			p.Sleep(900 * time.Millisecond)
+		},
+	}, "c1", "c2")
+}
+
+// TestClockOfTheTerm: a term on the wall clock ends with its jump, one on the
+// monotonic clock does not.
+func TestClockOfTheTerm(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[clock.Kind]string{clock.Wall: "", clock.Monotonic: "lease-1"} {
+		play(t, lease.Ideal{TTL: 10 * time.Second, Clock: kind}, map[string]func(*sim.Process, models.Lock){
+			"c1": func(p *sim.Process, l models.Lock) {
+				_, err := l.Acquire(p, "job")
+				require.NoError(t, err)
+				p.World().Machine("lease").StepClock(time.Minute)
+				p.Sleep(time.Second)
+				holder, err := l.(models.Inspector).Holder(p, "job")
+				require.NoError(t, err)
+				require.Equal(t, want, holder, kind)
+			},
+		}, "c1")
+	}
+}

@@ -51,6 +51,7 @@ func TestChecks(t *testing.T) {
 		{"S13 the same token twice", resource.Fenced("doc"), []any{write(34, ""), write(34, "")}, []bool{true, true}},
 		{"strictly greater", resource.Store{Called: "doc", Check: resource.Greater}, []any{write(34, ""), write(34, ""), write(35, "")}, []bool{true, false, true}},
 		{"no token", resource.Fenced("doc"), []any{write(0, "")}, []bool{false}},
+		{"A4 no mark at all", resource.CompareAndSet("doc"), []any{write(0, "")}, []bool{false}},
 		{"A4 the mark of another", resource.CompareAndSet("doc"), []any{claim, write(0, "a"), write(0, "b"), write(0, "")}, []bool{false, true, false}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
