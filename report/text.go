@@ -32,7 +32,7 @@ func (r *Run) settings() string {
 	}
 	words = append(words, fmt.Sprintf("seed=%d", r.Seed))
 	if r.Schedule != "" {
-		words = append(words, "schedule="+r.Schedule)
+		words = append(words, "schedule="+r.Schedule+" in the place of its own faults")
 	}
 	return strings.Join(words, " ")
 }

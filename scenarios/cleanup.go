@@ -50,11 +50,6 @@ func redlockCleanup() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control {
-		if cleanup == "all" {
-			return Control{"redlock-cleanup", []string{"cleanup=granted"}}
-		}
-		return Control{"redlock-cleanup", []string{"cleanup=all"}}
-	}
+	s.Control = func() Control { return turned("redlock-cleanup", "cleanup", cleanup, "all", "granted") }
 	return s
 }

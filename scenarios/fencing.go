@@ -178,12 +178,7 @@ func stolenMark() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control {
-		if by == "fence" {
-			return Control{"stolen-mark", []string{"check=cas"}}
-		}
-		return Control{"stolen-mark", []string{"check=fence"}}
-	}
+	s.Control = func() Control { return turned("stolen-mark", "check", by, "fence", "cas") }
 	return s
 }
 

@@ -39,7 +39,7 @@ func redlockSuspended() *Scenario {
 		return inFlight(acquisition+pause, deadline(10*time.Second)+pause)
 	}
 	s.Control = func() Control {
-		return Control{"redlock-suspended", []string{"clock=" + map[string]string{"monotonic": "boottime", "boottime": "monotonic"}[by]}}
+		return turned("redlock-suspended", "clock", by, "monotonic", "boottime")
 	}
 	return s
 }

@@ -42,7 +42,7 @@ func counterLost() *Scenario {
 		return e
 	}
 	s.Control = func() Control {
-		return Control{"counter-lost", []string{"persistence=" + map[string]string{"none": "always", "always": "none"}[persistence]}}
+		return turned("counter-lost", "persistence", persistence, "none", "always")
 	}
 	return s
 }

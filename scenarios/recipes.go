@@ -42,12 +42,7 @@ func plainDel() *Scenario {
 		}
 	}
 	s.Expect = func() Expectation { return lateRelease(release == "del") }
-	s.Control = func() Control {
-		if release == "compare" {
-			return Control{"plain-del", []string{"release=del"}}
-		}
-		return Control{"plain-del", []string{"release=compare"}}
-	}
+	s.Control = func() Control { return turned("plain-del", "release", release, "compare", "del") }
 	return s
 }
 
@@ -119,12 +114,7 @@ func getThenDel() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control {
-		if release == "compare" {
-			return Control{"get-then-del", []string{"release=get-then-del"}}
-		}
-		return Control{"get-then-del", []string{"release=compare"}}
-	}
+	s.Control = func() Control { return turned("get-then-del", "release", release, "compare", "get-then-del") }
 	return s
 }
 
@@ -154,12 +144,7 @@ func checkThenWrite() *Scenario {
 		}
 	}
 	s.Expect = func() Expectation { return checked(ttl, pause, where == "check") }
-	s.Control = func() Control {
-		if where == "check" {
-			return Control{"check-then-write", []string{"before=write"}}
-		}
-		return Control{"check-then-write", []string{"before=check"}}
-	}
+	s.Control = func() Control { return turned("check-then-write", "before", where, "check", "write") }
 	return s
 }
 

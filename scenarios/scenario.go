@@ -42,6 +42,15 @@ type Control struct {
 	Set  []string
 }
 
+// turned is the control of a scenario in which value, that of the parameter key,
+// is b where it is a, and else a.
+func turned(name, key, value, a, b string) Control {
+	if value == a {
+		return Control{name, []string{key + "=" + b}}
+	}
+	return Control{name, []string{key + "=" + a}}
+}
+
 // All makes every scenario, in the order in which they are listed.
 func All() []*Scenario {
 	return []*Scenario{

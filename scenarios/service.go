@@ -56,12 +56,7 @@ func serverDown() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control {
-		if system == "single" {
-			return Control{"server-down", []string{"system=redlock"}}
-		}
-		return Control{"server-down", []string{"system=single"}}
-	}
+	s.Control = func() Control { return turned("server-down", "system", system, "single", "redlock") }
 	return s
 }
 
@@ -108,12 +103,7 @@ func holderDies() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control {
-		if expire == "px" {
-			return Control{"holder-dies", []string{"expire=none"}}
-		}
-		return Control{"holder-dies", []string{"expire=px"}}
-	}
+	s.Control = func() Control { return turned("holder-dies", "expire", expire, "px", "none") }
 	return s
 }
 
@@ -305,12 +295,7 @@ func localLock() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control {
-		if where == "local" {
-			return Control{"local-lock", []string{"lock=shared"}}
-		}
-		return Control{"local-lock", []string{"lock=local"}}
-	}
+	s.Control = func() Control { return turned("local-lock", "lock", where, "local", "shared") }
 	return s
 }
 

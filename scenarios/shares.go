@@ -45,12 +45,7 @@ func splitVote() *Scenario {
 			Because: fmt.Sprintf("1 - n x P(at least 3 of 5 nodes hear one of n = %d first); four standard deviations are less than 4.5 %%", n()),
 		}
 	}
-	s.Control = func() Control {
-		if clients == "2" {
-			return Control{"redlock-split-vote", []string{"clients=3"}}
-		}
-		return Control{"redlock-split-vote", []string{"clients=2"}}
-	}
+	s.Control = func() Control { return turned("redlock-split-vote", "clients", clients, "2", "3") }
 	return s
 }
 
@@ -104,12 +99,7 @@ func everysecPowerLoss() *Scenario {
 			Because: "the next sync is as likely to come before the cut as after it; four standard deviations are less than 6.5 %",
 		}
 	}
-	s.Control = func() Control {
-		if persistence == "always" {
-			return Control{"everysec-power-loss", []string{"persistence=none"}}
-		}
-		return Control{"everysec-power-loss", []string{"persistence=always"}}
-	}
+	s.Control = func() Control { return turned("everysec-power-loss", "persistence", persistence, "always", "none") }
 	return s
 }
 

@@ -55,12 +55,7 @@ func setThenIncr() *Scenario {
 		e.Because = "c2's INCR at 0.353 gives 1, c1's at 0.601 gives 2, for a lock of 0.001; c1's write with 2 is accepted at 0.603, c2's with 1 rejected at 0.617"
 		return e
 	}
-	s.Control = func() Control {
-		if token == "script" {
-			return Control{"set-then-incr", []string{"token=incr"}}
-		}
-		return Control{"set-then-incr", []string{"token=script"}}
-	}
+	s.Control = func() Control { return turned("set-then-incr", "token", token, "script", "incr") }
 	return s
 }
 
