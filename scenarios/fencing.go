@@ -226,3 +226,59 @@ func lateWrite() *Scenario {
 	s.Control = func() Control { return Control{"late-write", []string{"fencing=" + other(fencing)}} }
 	return s
 }
+
+// noLock is A3: with a store that compares, two clients without any lock do each
+// other no harm either; one of them has worked in vain.
+func noLock() *Scenario {
+	lock, store := "off", "cas"
+	s := &Scenario{
+		Name:   "no-lock-cas",
+		Pair:   "fence",
+		Claim:  "where one store compares, no lock is needed to keep the data right, only to save work",
+		Claims: []string{"A3", "A4", "S41", "K9"},
+	}
+	s.Params = []Param{
+		choice("lock", &lock, []string{"off", "on"}, "whether the clients take a lock"),
+		choice("check", &store, []string{"cas", "none"}, "whether the store compares"),
+	}
+	s.Spec = func() trial.Spec {
+		doc := resource.Plain("doc")
+		if store == "cas" {
+			doc = resource.CompareAndSet("doc")
+		}
+		spec := trial.Spec{Horizon: time.Minute}
+		spec.Cast.Resources = []models.Resource{doc}
+		steps := "claim doc; work 1s; write doc"
+		if lock == "on" {
+			spec.System = lease.Ideal{TTL: 10 * time.Second}
+			steps = "acquire; " + steps + "; release"
+		}
+		spec.Cast.Clients = []trial.Client{
+			{Name: "c1", Script: trial.MustScript("until 1s; " + steps)},
+			{Name: "c2", Script: trial.MustScript("until 1500ms; " + steps)},
+		}
+		return spec
+	}
+	s.Expect = func() Expectation {
+		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Because: "c1 writes at 2s and releases, c2 claims then and writes at 3s"}
+		if lock == "on" {
+			return e
+		}
+		e.Promise, e.Belief = check.None, check.None
+		if store == "cas" {
+			e.Rejected = []string{"c1"}
+			e.Because = "c2's claim at 1.5s has replaced c1's mark: c1's write at 2s is rejected, c2's at 2.5s accepted"
+			return e
+		}
+		e.Damage = []string{check.LostUpdate}
+		e.Because = "both have read by 1.5s; c1 writes at 2s, and c2 over it at 2.5s"
+		return e
+	}
+	s.Control = func() Control {
+		if lock == "on" {
+			return Control{"no-lock-cas", []string{"lock=off"}}
+		}
+		return turned("no-lock-cas", "check", store, "cas", "none")
+	}
+	return s
+}

@@ -216,15 +216,19 @@ func (c *client) use(p *sim.Process, l *Line) {
 	if n := len(c.held); n > 0 {
 		h = *c.held[n-1]
 	}
+	mark := h.grant.Value
+	if h.id == 0 { // no lock: its own name tells its claim from others'
+		mark = p.Name()
+	}
 	server := c.resource(l.Object)
 	switch l.Verb {
 	case "read":
 		c.learn(p, server, l.Object, models.ReadRequest{Object: l.Object, Token: h.grant.Token})
 	case "claim":
-		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: h.grant.Value, Grant: h.id})
+		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: mark, Grant: h.id})
 	case "write":
 		p.Await(p.Send(server, models.WriteRequest{
-			Object: l.Object, Value: p.Name(), Token: h.grant.Token, Mark: h.grant.Value,
+			Object: l.Object, Value: p.Name(), Token: h.grant.Token, Mark: mark,
 			Base: c.base(l.Object), Grant: h.id,
 		}), Patience)
 	case "do":

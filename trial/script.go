@@ -23,7 +23,8 @@ import (
 //	work 1s                           work; ends early when the client knows that it lost the lock
 //	read RESOURCE                     read it; a write that follows is computed from that
 //	write RESOURCE                    write to it
-//	claim RESOURCE                    put the lock's random value on it
+//	claim RESOURCE                    put the lock's random value on it, or without a
+//	                                  lock the client's name
 //	do RESOURCE EFFECT                have an effect, such as a mail
 //	release [KEY]                     give the lock back
 //
