@@ -55,7 +55,7 @@ func TestTimelineIsASortedSlice(t *testing.T) {
 			},
 			"cancel": func(t *rapid.T) {
 				if len(want) == 0 {
-					t.Skip("nothing to cancel")
+					return
 				}
 				i := rapid.IntRange(0, len(want)-1).Draw(t, "which")
 				require.True(t, line.Cancel(want[i].timer))

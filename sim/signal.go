@@ -14,9 +14,6 @@ type Signal struct {
 	waiting []*Process
 }
 
-// Fired tells whether s has been fired.
-func (s *Signal) Fired() bool { return s.fired }
-
 // Fire wakes all that wait for s, and all that ever will.
 func (s *Signal) Fire() {
 	if s.fired {

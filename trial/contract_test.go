@@ -305,3 +305,39 @@ func TestBaseIsUsedUp(t *testing.T) {
 	require.Equal(t, []int64{0, -1}, bases)
 	require.Empty(t, r.Damage.Events)
 }
+
+// noticed is a lock whose client is told, two seconds after the grant, that it has
+// lost it.
+type noticed struct{ given }
+
+func (n noticed) Open(*sim.World) (models.Lock, error) { return n, nil }
+
+func (n noticed) Acquire(p *sim.Process, _ string) (models.Grant, error) {
+	g := n.grant
+	g.Session = &models.Session{}
+	p.Go("watch", func(t *sim.Process) {
+		t.Sleep(2 * time.Second)
+		g.Session.Lost(t)
+	})
+	return g, nil
+}
+
+func (noticed) Release(*sim.Process, string, models.Grant) error { return models.ErrNotHeld }
+
+// TestLossNotice ends the belief and the work; that it came before the term was
+// over is the service's breach, and not one when it came after.
+func TestLossNotice(t *testing.T) {
+	t.Parallel()
+	for term, want := range map[time.Duration]check.Status{10 * time.Second: check.Broken, time.Second: check.Kept} {
+		r := trial.Test(t, trial.Spec{
+			System: noticed{given{models.Grant{Term: term}}},
+			Cast:   cast(client("c1", "acquire; work 1h; release")),
+		})
+		require.Equal(t, []history.Event{{At: 2 * time.Second, Who: "c1", Why: history.DoubtLost}}, doubts(r))
+		require.Equal(t, 2*time.Second, r.Virtual)
+		require.Equal(t, want, r.Promise.Status)
+		if want == check.Broken {
+			require.Equal(t, check.LostLease, r.Promise.Breaches[0].Kind)
+		}
+	}
+}
