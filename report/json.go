@@ -34,6 +34,8 @@ type expectation struct {
 	Damage   []string     `json:"damage"`
 	Rejected []string     `json:"rejected"`
 	Progress check.Status `json:"progress"`
+	// Granted is left out where it is not what the scenario is about.
+	Granted []string `json:"granted,omitempty"`
 	// Longest is 0 where it is not what the scenario is about.
 	Longest check.Millis `json:"longest_wait_ms,omitzero"`
 	Because string       `json:"because"`
@@ -56,7 +58,7 @@ func JSON(w io.Writer, r *Run) error {
 	}
 	if e := r.Expected; e != nil {
 		o.Expected = &expectation{
-			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), list(e.Rejected), e.Progress, check.Millis(e.Longest), e.Because,
+			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), list(e.Rejected), e.Progress, e.Granted, check.Millis(e.Longest), e.Because,
 		}
 	}
 	if j := r.Judgement(); j == AsExpected || j == NotAsExpected {

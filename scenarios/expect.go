@@ -21,6 +21,10 @@ type Expectation struct {
 	// Rejected are the clients whose writes the resource refused, in order.
 	Rejected []string
 	Progress check.Status
+	// Granted are the clients that were told that they have the lock, in order; nil
+	// where that is not what the scenario is about. A lock that is taken too late and
+	// dropped at once leaves no other trace.
+	Granted []string
 	// Longest is the longest wait; 0 where it is not what the scenario is about.
 	Longest time.Duration
 	// Because is where the figures come from: the closed form, with its numbers.
@@ -62,6 +66,9 @@ func (e *Expectation) Differences(r *trial.Result) []string {
 	if r.Progress.Status != e.Progress {
 		differ("progress", e.Progress, r.Progress.Status)
 	}
+	if got := granted(r); e.Granted != nil && !slices.Equal(got, e.Granted) {
+		differ("granted", e.Granted, got)
+	}
 	if e.Longest != 0 && r.Progress.Longest != e.Longest {
 		differ("longest wait", e.Longest, r.Progress.Longest)
 	}
@@ -87,6 +94,16 @@ func rejected(r *trial.Result) []string {
 	for i := range r.History.Events {
 		if e := &r.History.Events[i]; e.Kind == history.Write && e.Outcome == history.Refused {
 			clients = append(clients, e.Peer)
+		}
+	}
+	return clients
+}
+
+func granted(r *trial.Result) []string {
+	var clients []string
+	for i := range r.History.Events {
+		if e := &r.History.Events[i]; e.Kind == history.Return && e.Verb == history.Acquire && e.Outcome == history.OK {
+			clients = append(clients, e.Who)
 		}
 	}
 	return clients

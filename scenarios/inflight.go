@@ -97,7 +97,7 @@ func inFlightSpec(by string, f faults.Schedule, extra time.Duration) trial.Spec 
 }
 
 func refused(elapsed time.Duration) Expectation {
-	return Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
+	return Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c2"},
 		Because: fmt.Sprintf("elapsed %s >= TTL - drift = %s: refused", short(elapsed), short(deadline(10*time.Second)))}
 }
 
@@ -105,7 +105,7 @@ func refused(elapsed time.Duration) Expectation {
 func inFlight(accepted1, end1 time.Duration) Expectation {
 	const at2 = 10500 * time.Millisecond
 	end2 := at2 + deadline(10*time.Second)
-	e := Expectation{Promise: check.Kept, Progress: check.OK}
+	e := Expectation{Promise: check.Kept, Progress: check.OK, Granted: []string{"c2", "c1"}}
 	e.Overlap = max(0, min(end1, end2)-max(accepted1, at2+acquisition))
 	e.Belief = overlapping(e.Overlap)
 	e.Because = fmt.Sprintf("c1 believes from %s to T1 + TTL - drift + what its clock did not count = %s, c2 from %s to %s; overlap = %s",
@@ -174,7 +174,7 @@ func redlockLateReply() *Scenario {
 	}
 	s.Expect = func() Expectation {
 		if accepted := acquisition + delay; accepted < deadline(10*time.Second) {
-			return Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
+			return Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c1", "c2"},
 				Because: fmt.Sprintf("elapsed %s < TTL - drift = %s: granted, and done before c2 comes, or stopped", short(accepted), short(deadline(10*time.Second)))}
 		}
 		return refused(acquisition + delay)

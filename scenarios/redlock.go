@@ -255,10 +255,12 @@ func gcInFlight(ttl, pause, c2At time.Duration, measures bool) Expectation {
 	end1 := accepted1 + time.Second + ask
 	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
 	if measures && accepted1 >= limit {
+		e.Granted = []string{"c2"}
 		e.Because = fmt.Sprintf("elapsed %s >= TTL - drift = %s: refused", short(accepted1), short(limit))
 		return e
 	}
 	if measures {
+		e.Granted = []string{"c1", "c2"}
 		e.Because = fmt.Sprintf("elapsed %s < TTL - drift = %s: c1 holds until %s, c2 comes at %s",
 			short(accepted1), short(limit), short(min(limit, end1)), short(c2At))
 		return e

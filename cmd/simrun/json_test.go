@@ -69,6 +69,7 @@ type run struct {
 		Damage   []string `json:"damage"`
 		Rejected []string `json:"rejected"`
 		Progress string   `json:"progress"`
+		Granted  []string `json:"granted"`
 		Longest  float64  `json:"longest_wait_ms"`
 		Because  string   `json:"because"`
 	} `json:"expected"`
