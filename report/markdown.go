@@ -8,8 +8,9 @@ import (
 
 // Markdown writes REPORT.md: the question, the verdicts, each pair with both
 // sides, what ran, the timelines that matter, who is right under which
-// assumption, and at the end a guide for whoever has to choose.
-func Markdown(w io.Writer, points []Point) error {
+// assumption, then every lock under every fault, and at the end a guide for whoever
+// has to choose.
+func Markdown(w io.Writer, points []Point, m *Matrix) error {
 	p := newPage(w, Options{})
 	p.text(preface)
 	p.line("| | question | who is right |")
@@ -22,6 +23,8 @@ func Markdown(w io.Writer, points []Point) error {
 	for i := range points {
 		p.point(&points[i])
 	}
+	p.matrix(m)
+	p.text(opinions)
 	p.text(guide)
 	return p.err
 }
@@ -91,7 +94,21 @@ A lock can fail in four ways, and most of the quarrel is about which of them is 
 
 Every figure below was derived beforehand by the formula given beside it, and then measured. Every run can be made again with the command in the first column. "damage none" only says that nothing was damaged: in some runs nothing was written. A key that has expired is noticed when somebody next asks for it.
 
-Before anything ran, we had predicted the verdicts. Where the runs taught us otherwise: a token alone does not save a read-modify-write (points 3 and 4), it takes reads that show it; INCR on one Redis is unsafe as a second command, not inside the granting script (point 5); an asynchronous failover loses no lock if the client waits for the replica with WAIT, at the price of getting none (point 11). Not run here: a lock service on consensus.
+Before anything ran, we had predicted the verdicts. Where the runs taught us otherwise: a token alone does not save a read-modify-write (points 3 and 4), it takes reads that show it; INCR on one Redis is unsafe as a second command, not inside the granting script (point 5); an asynchronous failover loses no lock if the client waits for the replica with WAIT, at the price of getting none (point 11). Not run yet: a lock service on consensus. The prediction cell by cell is at the end.
+`
+
+const opinions = `
+## What is a matter of opinion
+
+Some of what was said cannot be run. We weigh it here, in the light of what ran.
+
+- **Five nodes are too much for saving work** (Kleppmann). What can be counted supports him: the four nodes more buy that a crash of one is not noticed, at five times the messages (point 11). Whether that is worth it is for whoever pays.
+- **Do not use Redlock where correctness hangs on it** (Kleppmann). Each of his three grounds runs: pauses (points 1 and 8), clocks (points 6 and 10), no token (point 5). The first is not Redlock's own. The second falls away on nodes that expire keys by a monotonic clock and that stay away after a crash, which is not how Redis is set up. The third stays.
+- **The specified algorithm is safe** (antirez). With both of those provisos, the row "redlock-monotonic-delayed", no ✗ is the service's fault but that of clocks ten per cent off. Nodes that sync every write in the place of waiting have one more: what is on the disk is a date, and a clock that jumps while the node is down makes it wrong. What remains is the pause after the grant, of which both say that every lock with a term has it.
+- **Every lock that expires should measure, as step 3 does** (antirez). So it should: compare the rows "redis" and "redis-measured". Measuring closes the gap while acquiring, and no other.
+- **Use a lock service on consensus, and fence** (Kleppmann). What such a service adds is an order of its grants, for the fence. That its leases would withstand a pause nobody says, and they cannot.
+- **Jepsen should test it** (antirez asked for it; Kleppmann doubted that Redlock would pass). A run of ours does not stand in for that: it shows what the algorithm does, not what a release of a server does. It shows it every time.
+- **What the Redis documentation says today.** Its page on locks links both essays, advises fencing tokens for any lock, warns that a live process may have lost a lock that it keeps extending, and names the wall clock as a way to two holders. On all of that the runs agree with it. Where the tokens should come from it does not say; point 5 is about that.
 `
 
 const guide = `

@@ -101,6 +101,7 @@ func All() []*Scenario {
 		jobAfterRelease(),
 		invoices("invoices"),
 		invoices("invoices-locked"),
+		matrix(),
 	}
 }
 

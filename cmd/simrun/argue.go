@@ -66,8 +66,12 @@ func (a *app) report() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			matrix, err := a.matrix()
+			if err != nil {
+				return err
+			}
 			var page bytes.Buffer
-			if err := report.Markdown(&page, points); err != nil {
+			if err := report.Markdown(&page, points, matrix); err != nil {
 				return wrote(err)
 			}
 			if check {

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locksim/check"
+	"locksim/scenarios"
+)
+
+// Matrix is every lock under every fault, as it was run.
+type Matrix struct {
+	Faults []string
+	Rows   []MatrixRow
+}
+
+// MatrixRow is one lock. Its Cells are in the order of the faults.
+type MatrixRow struct {
+	scenarios.Row
+	Cells []Cell
+	// ByToken and ByValue are what all the faults together did to the data, with a
+	// store that checks.
+	ByToken, ByValue Cell
+}
+
+// Cell is what came out of one fault, or of what all of them did to the data. The
+// zero value is one that does not apply.
+type Cell struct {
+	Found scenarios.Mark // Nothing for one that does not apply, empty for unknown
+	// Overlap is how long two clients believed.
+	Overlap time.Duration
+}
+
+// BeliefCell is the cell of a run: did two clients believe?
+func BeliefCell(v *check.Verdicts) Cell {
+	switch v.Belief.Status {
+	case check.Exclusive:
+		return Cell{Found: scenarios.Holds}
+	case check.Overlapping:
+		return Cell{scenarios.Breaks, v.Belief.Total}
+	}
+	return Cell{}
+}
+
+// Suffer adds to a cell about the data what one more run did to it.
+func (c *Cell) Suffer(v *check.Verdicts) {
+	switch {
+	case v.Damage.Status == check.Damaged:
+		c.Found = scenarios.Breaks
+	case v.Damage.Status == check.Unknown && c.Found == scenarios.Holds:
+		c.Found = ""
+	}
+}
+
+// text is a cell as the table shows it: what was found, and what had been
+// predicted where that is something else.
+func (c Cell) text(predicted scenarios.Mark) string {
+	s := sign(c.Found)
+	if c.Overlap > 0 {
+		s += fmt.Sprintf(" %.3f s", c.Overlap.Seconds())
+	}
+	if predicted != c.Found && predicted != scenarios.Nothing {
+		s += " (predicted " + sign(predicted) + ")"
+	}
+	return s
+}
+
+func sign(m scenarios.Mark) string {
+	switch m {
+	case scenarios.Holds:
+		return "✓"
+	case scenarios.Breaks:
+		return "✗"
+	case scenarios.Nothing:
+		return "–"
+	}
+	return "?"
+}
+
+// faultNames are the headings of the faults.
+var faultNames = map[string]string{
+	"pause-after":   "pause after grant",
+	"pause-acquire": "pause while acquiring",
+	"server-jump":   "server's clock +11 s",
+	"drift":         "drift 10 % each way",
+	"drift-ppm":     "drift 500 ppm each way",
+	"restart":       "power loss, restart",
+	"restart-jump":  "… and a clock jump",
+	"failover":      "failover",
+}
+
+// matrix writes the table of every lock under every fault, and how many of the
+// predictions came true.
+func (p *page) matrix(m *Matrix) {
+	p.text(aboutMatrix)
+	head := []string{"lock"}
+	for _, f := range m.Faults {
+		head = append(head, faultNames[f])
+	}
+	head = append(head, "data: token", "data: random value")
+	p.row(head)
+	p.line(strings.Repeat("|---", len(head)) + "|")
+	predicted, came := 0, 0
+	for i := range m.Rows {
+		r := &m.Rows[i]
+		texts := []string{"`" + r.Name + "`"}
+		want := append(slices.Clone(r.Predicted), r.Fenced, r.Compared)
+		for k, c := range append(slices.Clone(r.Cells), r.ByToken, r.ByValue) {
+			texts = append(texts, c.text(want[k]))
+			if want[k] != scenarios.Nothing {
+				predicted++
+			}
+			if want[k] != scenarios.Nothing && want[k] == c.Found {
+				came++
+			}
+		}
+		p.row(texts)
+	}
+	p.line()
+	p.text(fmt.Sprintf("%d of the %d cells that we had predicted came out so; where one did not, it says what was predicted.", came, predicted))
+}
+
+// row is a row of a table.
+func (p *page) row(cells []string) { p.line("| " + strings.Join(cells, " | ") + " |") }
+
+const aboutMatrix = `
+## Every lock under every fault
+
+One fault at a time, the same for all. c1 asks at 0, works for a second, writes to doc, and works on for 20 s. c2 makes one attempt: at 2 s; where c1 is paused (for 14 s, before its write, or before it reads the reply that decides), half a second after the keys have expired; where clocks drift, just before a client with the usual allowance would find them expired, and just after. A server's accident comes at 0.5 s, and hits r3, or the only Redis. A Redlock client holds exactly three of five nodes, so that one is enough: it is the attack of the essay, and with four or five nodes held it takes two or three (point 7).
+
+✓ is never two holders, ✗ two, and for how long. In the last two columns ✓ is no damage by any of these faults, where the store checks the lock's token, or its random value, on each write. – does not apply: a Redlock has no replica and no token. A cell is run with, for example,
+
+` + "```" + `
+simrun --scenario matrix --set lock=redlock-fsync --set fault=server-jump --set store=none
+` + "```" + `
+
+"redlock" is one whose nodes keep nothing on disk and expire keys by the wall clock, as Redis does; "monotonic", "everysec" and "fsync" say what is different. A node that is "delayed" stays away for 12 s. "unmeasured" leaves out step 3; "redis-measured" is one Redis whose client does measure, and stops at its TTL. "redis" and its kin fetch a token with INCR, after the lock, where the store checks one.
+`

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/check"
+	"locksim/scenarios"
+)
+
+func TestMatrixSaysWhatWasPredictedOtherwise(t *testing.T) {
+	t.Parallel()
+	m := &Matrix{
+		Faults: []string{"pause-after", "failover"},
+		Rows: []MatrixRow{{
+			Row:     scenarios.Row{Name: "mine", Predicted: []scenarios.Mark{scenarios.Breaks, scenarios.Nothing}, Fenced: scenarios.Holds, Compared: scenarios.Holds},
+			Cells:   []Cell{{Found: scenarios.Holds}, {scenarios.Breaks, 1500 * time.Millisecond}},
+			ByToken: Cell{Found: scenarios.Holds},
+		}},
+	}
+	var b bytes.Buffer
+	p := newPage(&b, Options{})
+	p.matrix(m)
+	require.NoError(t, p.err)
+	require.Contains(t, b.String(), "| lock | pause after grant | failover | data: token | data: random value |\n|---|---|---|---|---|\n")
+	require.Contains(t, b.String(), "| `mine` | ✓ (predicted ✗) | ✗ 1.500 s | ✓ | ? (predicted ✓) |\n")
+	require.Contains(t, b.String(), "\n1 of the 3 cells that we had predicted came out so;")
+}
+
+func TestCellIsNeverBetterThanItsVerdict(t *testing.T) {
+	t.Parallel()
+	belief := func(s check.Status, total time.Duration) *check.Verdicts {
+		return &check.Verdicts{Belief: check.Belief{Status: s, Total: total}}
+	}
+	require.Equal(t, Cell{Found: scenarios.Holds}, BeliefCell(belief(check.Exclusive, 0)))
+	require.Equal(t, Cell{scenarios.Breaks, time.Second}, BeliefCell(belief(check.Overlapping, time.Second)))
+	require.Equal(t, Cell{}, BeliefCell(belief(check.Unknown, 0)))
+	require.Equal(t, Cell{}, BeliefCell(belief(check.None, 0)))
+
+	c := Cell{Found: scenarios.Holds}
+	for _, step := range []struct {
+		damage check.Status
+		found  scenarios.Mark
+	}{
+		{check.None, scenarios.Holds}, {check.Unknown, ""}, {check.None, ""}, {check.Damaged, scenarios.Breaks}, {check.Unknown, scenarios.Breaks},
+	} {
+		c.Suffer(&check.Verdicts{Damage: check.Damage{Status: step.damage}})
+		require.Equal(t, step.found, c.Found)
+	}
+}
