@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"locksim/scenarios"
 )
@@ -19,10 +20,16 @@ type Evidence struct {
 	Run      *Run // its history is gone
 	Share    *Share
 	Timeline string
+	Also     []*Run // variants of the run
 }
 
-// AsExpected tells whether it came out as expected.
+// AsExpected tells whether it came out as expected, and its variants did.
 func (e *Evidence) AsExpected() bool {
+	for _, r := range e.Also {
+		if r.Judgement() != AsExpected {
+			return false
+		}
+	}
 	if e.Share != nil {
 		return e.Share.Judgement() == AsExpected
 	}
@@ -120,8 +127,14 @@ func (p *page) evidence(e *Evidence) {
 	}
 	p.entry("found", noPaint, "", e.finding())
 	p.entry("expected", c, word, ": "+e.because())
+	for _, v := range e.Also {
+		p.entry("also", noPaint, "", variant(v)+": "+words(&v.Result.Verdicts))
+	}
 	if k := r.Control; k != nil {
 		p.entry("control", noPaint, "", k.title()+": "+k.outcome())
 	}
 	p.line(p.in(dim, pad("again", label)), r.Command())
 }
+
+// variant is what is different in a variant of a run.
+func variant(r *Run) string { return strings.Join(r.Scenario.Settings(), " ") }

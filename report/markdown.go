@@ -63,6 +63,9 @@ func (p *page) point(t *Point) {
 			word = "**not as expected**"
 		}
 		p.line(fmt.Sprintf("| `%s` | %s | %s | %s: %s |", e.Run.Command(), e.Run.Scenario.Claim, e.finding(), word, e.because()))
+		for _, v := range e.Also {
+			p.line(fmt.Sprintf("| also: `%s` | | %s | |", variant(v), words(&v.Result.Verdicts)))
+		}
 		if k := e.Run.Control; k != nil {
 			p.line(fmt.Sprintf("| control: `%s` | | %s | |", k.title(), k.outcome()))
 		}

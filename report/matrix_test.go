@@ -9,6 +9,7 @@ import (
 
 	"locksim/check"
 	"locksim/scenarios"
+	"locksim/trial"
 )
 
 func TestMatrixSaysWhatWasPredictedOtherwise(t *testing.T) {
@@ -50,4 +51,22 @@ func TestCellIsNeverBetterThanItsVerdict(t *testing.T) {
 		c.Suffer(&check.Verdicts{Damage: check.Damage{Status: step.damage}})
 		require.Equal(t, step.found, c.Found)
 	}
+}
+
+// TestEvidenceIsNoBetterThanItsVariants: a variant that comes out otherwise is not
+// hidden behind a run that is as expected.
+func TestEvidenceIsNoBetterThanItsVariants(t *testing.T) {
+	t.Parallel()
+	as := func(settings string) *Run {
+		s, err := scenarios.Find("gc-pause").MakeVariant(settings)
+		require.NoError(t, err)
+		result, err := trial.Run(s.SpecFor(0))
+		require.NoError(t, err)
+		want := s.Expect()
+		return &Run{Scenario: s, Result: &result, Expected: &want}
+	}
+	e := Evidence{Run: as(""), Also: []*Run{as("kind=suspend")}}
+	require.True(t, e.AsExpected())
+	e.Also[0].Expected.Overlap++
+	require.False(t, e.AsExpected())
 }

@@ -29,6 +29,7 @@ func redlockDrift(name string) *Scenario {
 		rate, control, again = "500ppm", "redlock-drift", 9900*time.Millisecond
 		s.Claim = "clocks 500 parts per million off, which is worse than real ones: the promise is kept"
 		s.Claims = []string{"A7", "S31", "S39"}
+		s.Also = []string{"rate=200ppm"}
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, leastTTL, time.Hour, "PX of the keys"),

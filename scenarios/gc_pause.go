@@ -17,7 +17,9 @@ var pauseKinds = []string{"gc", "loop", "thread", "suspend"}
 // gcPause is the widget of both documents (S7): the holder is paused between its
 // last check and its write, on a lock service that cannot fail.
 func gcPause() *Scenario {
-	return gcPauseWith("gc-pause", "pause", "off")
+	s := gcPauseWith("gc-pause", "pause", "off")
+	s.Also = []string{"kind=loop", "kind=thread", "kind=suspend", "pause=9.5s"}
+	return s
 }
 
 // fencing is the same with a store that checks the token (S12, K7, T8).

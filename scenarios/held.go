@@ -25,6 +25,7 @@ func redlockHeld() *Scenario {
 		choice("held", &held, []string{"3", "4", "5"}, "how many nodes c1 holds"),
 		choice("failing", &failing, []string{"0", "1", "2", "3"}, "how many of them, from r3 on, restart empty"),
 	}
+	s.Also = []string{"held=4 failing=1", "held=4 failing=2", "held=5 failing=2", "held=5 failing=3"}
 	h, f := func() int { return int(held[0] - '0') }, func() int { return int(failing[0] - '0') }
 	nodes := []string{"r1", "r2", "r3", "r4", "r5"}
 	s.Spec = func() trial.Spec {

@@ -98,6 +98,7 @@ func redlockRestart(name string) *Scenario {
 	default:
 		s.Claim = "a node that restarts empty gives a lock away that is still held"
 		control.Set = []string{"persistence=always"}
+		s.Also = []string{"persistence=everysec", "persistence=everysec crash=kill"}
 	}
 	s.Control = func() Control { return control }
 	s.Params = []Param{

@@ -33,6 +33,9 @@ type Scenario struct {
 	Share func() Share
 	// Control is what is run beside it, for the present parameters.
 	Control func() Control
+	// Also are variants that the argument shows beside it, where its runs are judged
+	// by themselves: settings, each "key=value", with blanks between.
+	Also []string
 }
 
 // Control is another run that differs in what decides the verdict: a scenario
@@ -137,6 +140,18 @@ func (s *Scenario) Settings() []string {
 		}
 	}
 	return list
+}
+
+// MakeVariant makes one of the variants in Also: s afresh, with those settings.
+func (s *Scenario) MakeVariant(settings string) (*Scenario, error) {
+	v := Find(s.Name)
+	for _, setting := range strings.Fields(settings) {
+		key, value, _ := strings.Cut(setting, "=")
+		if err := v.Set(key, value); err != nil {
+			return nil, fmt.Errorf("variant of %s: %w", s.Name, err)
+		}
+	}
+	return v, nil
 }
 
 // MakeControl makes the scenario that is s's control, with its parameters set.

@@ -29,6 +29,11 @@ func TestScenarios(t *testing.T) {
 			control, err := s.MakeControl()
 			require.NoError(t, err)
 			hold(t, control)
+			for _, settings := range s.Also {
+				variant, err := s.MakeVariant(settings)
+				require.NoError(t, err)
+				hold(t, variant)
+			}
 		})
 	}
 }

@@ -68,6 +68,7 @@ func redlockIncr() *Scenario {
 		Claim:  "counters on the nodes of a majority make no order: a token repeats or falls",
 		Claims: []string{"K8", "S38"},
 	}
+	s.Also = []string{"token=sum", "token=min"}
 	s.Params = []Param{choice("token", &token, []string{"max", "sum", "min"}, "what is made of the counters of a majority")}
 	s.Spec = func() trial.Spec {
 		system := redis.Redlock{Order: majorities(token)}

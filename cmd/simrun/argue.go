@@ -145,8 +145,29 @@ func (a *app) evidence(s *scenarios.Scenario) (report.Evidence, error) {
 	if e.Run.Control, err = b.control(0); err != nil {
 		return e, err
 	}
+	if e.Also, err = a.variants(s); err != nil {
+		return e, err
+	}
 	e.Share = b.share
 	return e, a.many(b)
+}
+
+// variants runs what is shown beside a scenario.
+func (a *app) variants(s *scenarios.Scenario) ([]*report.Run, error) {
+	var runs []*report.Run
+	for _, settings := range s.Also {
+		v, err := s.MakeVariant(settings)
+		if err != nil {
+			return nil, failed("%v", err)
+		}
+		result, err := trial.Run(v.SpecFor(0))
+		if err != nil {
+			return nil, a.blunder(v, err)
+		}
+		want := v.Expect()
+		runs = append(runs, &report.Run{Scenario: v, Result: &result, Expected: &want})
+	}
+	return runs, nil
 }
 
 // many runs a scenario as often as its share takes.
