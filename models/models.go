@@ -25,6 +25,19 @@ type System interface {
 	Open(w *sim.World) (Lock, error)
 }
 
+// About is what has to be known of a system by whoever chooses one, in a few words
+// each.
+type About struct {
+	// Token is where its fencing token comes from; "none" without one.
+	Token string
+	// Clock is what a term is counted on, by the service and by the client.
+	Clock string
+	// Restart is what a server still knows when it is back after a crash.
+	Restart string
+	// Assumes is what has to hold for the service to keep its promise.
+	Assumes string
+}
+
 // Lock is the client's side of a lock system: the code of a lock library. It is not
 // re-entrant: a client that acquires what it holds gets a second grant, which is
 // judged as one. All

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locksim/models/catalog"
 	"locksim/report"
 	"locksim/scenarios"
 )
@@ -93,23 +94,29 @@ func (a *app) root() *cobra.Command {
 
 // list is the command that lists the scenarios.
 func (a *app) list() *cobra.Command {
-	shown := text
+	shown, systems := text, false
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the scenarios, one a line",
+		Short: "List the scenarios, or the lock systems",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("list %s: want nothing behind list but --format", args[0])
+				return usage("list %s: want nothing behind list but --systems and --format", args[0])
 			}
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
-			if shown == json {
+			switch {
+			case systems && shown == json:
+				return wrote(report.SystemsJSON(a.out, catalog.Systems()))
+			case systems:
+				return wrote(report.Systems(a.out, catalog.Systems(), a.layout()))
+			case shown == json:
 				return wrote(report.ListJSON(a.out, a.all()))
 			}
 			return wrote(report.List(a.out, a.all(), a.layout()))
 		},
 	}
+	c.Flags().BoolVar(&systems, "systems", false, "list the lock systems instead: where their tokens come from, their clocks, what\nsurvives a restart, what they stand on")
 	c.Flags().Var(&shown, "format", "text or json")
 	return c
 }

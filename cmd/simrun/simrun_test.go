@@ -16,6 +16,7 @@ import (
 	"locksim/check"
 	"locksim/history"
 	"locksim/models"
+	"locksim/models/catalog"
 	"locksim/models/lease"
 	"locksim/scenarios"
 	"locksim/sim"
@@ -156,7 +157,7 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"--seed", "1"}, "want --scenario NAME; simrun list shows all"},
 		{[]string{"gc-pause"}, "gc-pause is a scenario: want simrun --scenario gc-pause"},
 		{[]string{"lst"}, `no command "lst": want list, or --scenario NAME`},
-		{[]string{"list", "all"}, "list all: want nothing behind list but --format"},
+		{[]string{"list", "all"}, "list all: want nothing behind list but --systems and --format"},
 		{[]string{"list", "--format", "xml"}, "--format xml: want text or json"},
 		{[]string{"--scenario", "gc-pause", "--format", "xml"}, "--format xml: want text or json"},
 		{[]string{"--scenario", "gc-pause", "--runs", "0"}, "--runs 0: want a whole number, 1 or more"},
@@ -248,6 +249,17 @@ func TestListJSON(t *testing.T) {
 	require.Equal(t, "10s", first.Parameters[0].Default)
 	require.Equal(t, "gc-pause", first.Control.Scenario)
 	require.Equal(t, []string{"pause=9s"}, first.Control.Set)
+}
+
+func TestListSystems(t *testing.T) {
+	type item struct{ Name, Token, Clock, Restart, Assumes string }
+	items := decode[item](t, call(t, "list", "--systems", "--format", "json").out)
+	text := call(t, "list", "--systems").out
+	require.Len(t, items, len(catalog.Systems()))
+	for i, e := range catalog.Systems() {
+		require.Equal(t, item{e.Name, e.About.Token, e.About.Clock, e.About.Restart, e.About.Assumes}, items[i])
+		require.Contains(t, text, e.Name+"\ntoken     ")
+	}
 }
 
 // decode reads JSON lines and accepts no field that T has not.

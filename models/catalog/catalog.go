@@ -19,22 +19,24 @@ import (
 type Entry[T any] struct {
 	Name string
 	New  func() T
+	// About is what has to be known of a lock system; empty for a resource.
+	About models.About
 }
 
 // Systems are the lock systems.
 func Systems() []Entry[models.System] {
 	return []Entry[models.System]{
-		{"lease", func() models.System { return new(lease.Ideal) }},
-		{"set-nx", func() models.System { return new(redis.SetNX) }},
-		{"redlock", func() models.System { return new(redis.Redlock) }},
+		{"lease", func() models.System { return new(lease.Ideal) }, lease.Ideal{}.About()},
+		{"set-nx", func() models.System { return new(redis.SetNX) }, redis.SetNX{}.About()},
+		{"redlock", func() models.System { return new(redis.Redlock) }, redis.Redlock{}.About()},
 	}
 }
 
 // Resources are the kinds of resource.
 func Resources() []Entry[models.Resource] {
 	return []Entry[models.Resource]{
-		{"store", func() models.Resource { return new(resource.Store) }},
-		{"mailer", func() models.Resource { return new(resource.Mailer) }},
+		{Name: "store", New: func() models.Resource { return new(resource.Store) }},
+		{Name: "mailer", New: func() models.Resource { return new(resource.Mailer) }},
 	}
 }
 

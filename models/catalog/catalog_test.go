@@ -18,6 +18,7 @@ func TestNames(t *testing.T) {
 		name, err := catalog.NameOf(catalog.Systems(), made)
 		require.NoError(t, err)
 		require.Equal(t, e.Name, name)
+		require.NotContains(t, []string{e.About.Token, e.About.Clock, e.About.Restart, e.About.Assumes}, "", name)
 	}
 	var value models.System = lease.Ideal{}
 	name, err := catalog.NameOf(catalog.Systems(), value)

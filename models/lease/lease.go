@@ -28,6 +28,16 @@ type Ideal struct {
 	Clock clock.Kind `yaml:"clock,omitempty"`
 }
 
+// About is what has to be known of it.
+func (Ideal) About() models.About {
+	return models.About{
+		Token:   "a counter in the service, if asked for",
+		Clock:   "the service's, monotonic; the client has none",
+		Restart: "it cannot crash",
+		Assumes: "nothing: it is the scientific control",
+	}
+}
+
 // Open puts the service into w.
 func (i Ideal) Open(w *sim.World) (models.Lock, error) {
 	if i.TTL <= 0 {

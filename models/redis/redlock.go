@@ -71,6 +71,16 @@ type Redlock struct {
 // maxNodes bounds the number of servers: far more than anybody runs.
 const maxNodes = 99
 
+// About is what has to be known of it.
+func (Redlock) About() models.About {
+	return models.About{
+		Token:   "none; counters on each node make no order",
+		Clock:   "each node's wall clock, or a monotonic one; the client's, monotonic by default",
+		Restart: "as for set-nx, node by node",
+		Assumes: "fewer nodes forget or jump than the client holds beyond two of five; clocks drift less than the allowance; step 3 is kept",
+	}
+}
+
 // Open puts up the servers.
 func (o Redlock) Open(w *sim.World) (models.Lock, error) {
 	if err := o.complete(); err != nil {

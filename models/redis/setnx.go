@@ -61,6 +61,16 @@ type SetNX struct {
 	WaitTimeout time.Duration `yaml:"wait-timeout,omitempty"`
 }
 
+// About is what has to be known of it.
+func (SetNX) About() models.About {
+	return models.About{
+		Token:   "none; or INCR on the same server, in a second command or in the granting script",
+		Clock:   "the server's wall clock, or a monotonic one; the client's only with a deadline",
+		Restart: "nothing; or with an append-only file what was synced, and all that was written if only the process died",
+		Assumes: "the server is up, its clock is not stepped and within 500 ppm, and it forgets nothing; a replica that takes over has all",
+	}
+}
+
 // Open puts up the server, and its replica.
 func (o SetNX) Open(w *sim.World) (models.Lock, error) {
 	if err := o.complete(); err != nil {
