@@ -142,16 +142,8 @@ func (w *World) transmitAfter(from *Machine, e event, extra time.Duration) {
 	if w.over {
 		return
 	}
-	l := w.link(from, e.to)
 	now := w.timeline.Now()
-	e.from = from
-	at := max(later(later(now, l.draw()), extra), l.last)
-	verdict, why := w.rule(from, &e)
-	if verdict.kind == deliver {
-		at = later(at, verdict.extra)
-	} else {
-		l.last = at
-	}
+	at, verdict, why := w.route(from, &e, extra)
 	e.left = int32(len(w.history.Events))
 	sent := w.history.Place()
 	sent.At, sent.Kind, sent.Verb = now, history.Send, history.Request
@@ -162,11 +154,41 @@ func (w *World) transmitAfter(from *Machine, e event, extra time.Duration) {
 	if n, ok := e.body.(named); ok {
 		sent.Value = n.Label()
 	}
-	e.era = e.to.lives
 	if verdict.kind == drop {
 		w.Record(history.Event{Kind: history.Drop, Verb: sent.Verb, Who: from.name, Peer: e.to.name, Value: sent.Value, Why: why})
 		return
 	}
+	w.carry(at, verdict, e)
+}
+
+// whisper puts a message on its link of which the history says nothing.
+func (w *World) whisper(from *Machine, e event) {
+	if w.over {
+		return
+	}
+	if at, verdict, _ := w.route(from, &e, 0); verdict.kind != drop {
+		w.carry(at, verdict, e)
+	}
+}
+
+// route says when a message that is sent now arrives, extra later than the link
+// takes, and what the rules make of it.
+func (w *World) route(from *Machine, e *event, extra time.Duration) (at time.Duration, verdict Ruling, why string) {
+	l := w.link(from, e.to)
+	e.from = from
+	at = max(later(later(w.timeline.Now(), l.draw()), extra), l.last)
+	verdict, why = w.rule(from, e)
+	if verdict.kind == deliver {
+		at = later(at, verdict.extra)
+	} else {
+		l.last = at
+	}
+	e.era = e.to.lives
+	return at, verdict, why
+}
+
+// carry lets a message arrive, twice where a rule says so.
+func (w *World) carry(at time.Duration, verdict Ruling, e event) {
 	w.timeline.Schedule(at, e)
 	if verdict.kind == twice {
 		w.timeline.Schedule(later(at, verdict.extra), e)

@@ -101,6 +101,14 @@ func (s *Server) Forward(to *Server, body any, extra time.Duration) {
 	s.m.w.transmitAfter(s.m, event{kind: evRequest, to: to.m, body: body}, extra)
 }
 
+// Whisper sends body to another server, as Forward does, but the history says
+// nothing of it, nor of its loss. It is for what the servers of a group tell each
+// other all the time, such as heartbeats: they would bury everything else. What
+// comes of it (a leader is elected) is a fact to be recorded.
+func (s *Server) Whisper(to *Server, body any) {
+	s.m.w.whisper(s.m, event{kind: evRequest, to: to.m, body: body})
+}
+
 func (m *Machine) request(e *event) {
 	s := m.server
 	var c *call // nil when nobody waits for the answer any more

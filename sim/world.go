@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime/debug"
 	"time"
 
@@ -98,6 +99,12 @@ func (w *World) Now() time.Duration { return w.timeline.Now() }
 
 // Seed is the run's seed.
 func (w *World) Seed() uint64 { return w.config.Seed }
+
+// Stream is a stream of choices that the seed splits off for name, for a server
+// that has some to make. It begins at its beginning each time.
+func (w *World) Stream(name string) *rand.Rand {
+	return rand.New(rand.NewPCG(w.config.Seed, nameHash(name)))
+}
 
 // Events is how many events the run has taken so far, readings of a clock
 // included.
