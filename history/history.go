@@ -66,6 +66,12 @@ const (
 	Fault
 	// Heal: a fault with a duration is over. Fields as in Fault.
 	Heal
+	// Elected: node Who became the leader of its group, in term Version. Why is empty,
+	// or says what is wrong with that: "without 1 committed entry".
+	Elected
+	// SteppedDown: node Who is the leader of term Version no more, and knows it. Why
+	// says what it has learned.
+	SteppedDown
 	// End: client Who's script came to its end (Why empty) or the client died.
 	End
 )
@@ -161,6 +167,7 @@ type Event struct {
 	// Token is the fencing token; 0 for none.
 	Token int64 `json:"token,omitempty"`
 
+	// Version is that of an object, or the term of a leader.
 	Version int64 `json:"version,omitempty"`
 	Base    int64 `json:"base,omitempty"`
 }

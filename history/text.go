@@ -36,6 +36,10 @@ func (k Kind) word() string {
 		return "fault"
 	case Heal:
 		return "heal"
+	case Elected:
+		return "elected"
+	case SteppedDown:
+		return "stepped-down"
 	case End:
 		return "end"
 	}

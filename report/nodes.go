@@ -95,6 +95,20 @@ func (s *teller) effect(i int, e *history.Event) {
 	s.add(i, e.Who, what)
 }
 
+// elected tells that a node became the leader of its group; at the beginning of
+// the run, that it is.
+func (s *teller) elected(i int, e *history.Event) {
+	what := "becomes the leader"
+	if e.At == 0 {
+		what = "is the leader"
+	}
+	what += fmt.Sprintf(", term %d", e.Version)
+	if e.Why != "" {
+		what += ", " + e.Why
+	}
+	s.add(i, e.Who, what)
+}
+
 // dropped tells of a message that was lost to a fault of its own. Those that a
 // partition or a dead server swallows are the rule while it lasts.
 func (s *teller) dropped(i int, e *history.Event) {
@@ -172,6 +186,8 @@ func striking(e *history.Event) string {
 		return "its next message to " + e.Peer + " will be lost"
 	case "lose-reply":
 		return "its next reply to " + e.Peer + " will be lost"
+	case "panic":
+		return e.Why
 	}
 	return strings.TrimSpace(e.Why + " [" + e.Value + "]")
 }

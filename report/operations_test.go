@@ -119,3 +119,20 @@ func TestMessagesAreOnlyToldWhenAFaultOfTheirOwnLosesThem(t *testing.T) {
 		"the run is cut off at its bound on events: what was open is unknown",
 	}, whats(s.lines(t)))
 }
+
+// TestLeaders: who leads, who leads no more and why, and a node that gives up.
+func TestLeaders(t *testing.T) {
+	var s script
+	s.add(0, history.Event{Kind: history.Step, Who: "c1", Value: "acquire"})
+	s.add(0, history.Event{Kind: history.Elected, Who: "n1", Version: 1})
+	s.add(2*time.Second, history.Event{Kind: history.Elected, Who: "n3", Version: 2, Why: "without 1 committed entry"})
+	s.add(2*time.Second, history.Event{Kind: history.Fault, Who: "n2", Value: "panic", Why: "panics: its log is too short"})
+	s.add(3*time.Second, history.Event{Kind: history.SteppedDown, Who: "n1", Version: 1, Why: "no majority answers"})
+	require.Equal(t, []string{
+		"  time    c1  who  what   (│ believes, ! fault, + over)",
+		"  0.000   ·   n1   is the leader, term 1",
+		"  2.000   ·   n3   becomes the leader, term 2, without 1 committed entry",
+		"  2.000 ! ·   n2   panics: its log is too short",
+		"  3.000   ·   n1   leads no more: no majority answers",
+	}, s.lines(t))
+}

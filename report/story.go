@@ -148,6 +148,10 @@ func (s *teller) event(i int, e *history.Event) {
 		s.write(i, e)
 	case history.Effect:
 		s.effect(i, e)
+	case history.Elected:
+		s.elected(i, e)
+	case history.SteppedDown:
+		s.add(i, e.Who, "leads no more: "+e.Why)
 	case history.Fault:
 		s.fault(i, e)
 	case history.Heal:
