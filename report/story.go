@@ -121,6 +121,8 @@ func (s *teller) index() {
 		g := &grant{client: e.Who, over: e.Outcome != history.OK}
 		if e.Outcome == history.OK {
 			g.until, g.votes = e.Until, e.Votes
+		}
+		if e.Outcome != history.Refused {
 			s.grants[e.Grant] = g
 		}
 		if e.Value != "" {

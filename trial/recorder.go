@@ -209,19 +209,20 @@ func (r *recorder) look(p *sim.Process, key string) (string, bool) {
 		e.Grant = r.owner(key, value)
 	}
 	if e.Grant == 0 && value != "" {
-		e.Outcome = history.Unknown // a grant that nobody has been told of yet, or one of several
+		e.Outcome = history.Unknown // an attempt that has not returned yet, or one of several
 	}
 	p.Record(e)
 	return value, err == nil
 }
 
 // owner is the number of the grant that goes by value, 0 for none, and for a value
-// that several go by.
+// that several go by. An attempt with an unknown outcome counts: who is named as
+// the holder has got the lock, whether it was told so or not.
 func (r *recorder) owner(key, value string) int32 {
 	owner := int32(0)
 	for i := range r.w.History().Events {
 		e := &r.w.History().Events[i]
-		if e.Kind != history.Return || e.Verb != history.Acquire || e.Outcome != history.OK || e.Lock != key || e.Value != value {
+		if e.Kind != history.Return || e.Verb != history.Acquire || e.Outcome == history.Refused || e.Lock != key || e.Value != value {
 			continue
 		}
 		if owner != 0 {

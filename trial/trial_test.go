@@ -76,6 +76,29 @@ func TestUnknownOutcomes(t *testing.T) {
 	}
 }
 
+// TestUnknownHolder: a read that names an attempt whose outcome nobody knows is
+// about that attempt's grant.
+func TestUnknownHolder(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:   redis.SetNX{TTL: time.Second},
+		Cast:     cast(client("c1", "try; release"), client("c2", "look; until 500ms; look")),
+		Schedule: faults.MustParse("at 0s  lose-reply r1>c1"),
+		Latency:  sim.Every(time.Millisecond),
+	})
+	require.Equal(t, []string{"acquire unknown"}, calls(r, "c1"))
+	// At the first c1 still waits for the answer, and its attempt has no number yet.
+	require.Equal(t, []string{"read unknown", "read ok"}, calls(r, "c2"))
+	var named []int32
+	for _, e := range r.History.Events {
+		if e.Kind == history.Return && e.Verb == history.Read {
+			named = append(named, e.Grant)
+		}
+	}
+	require.Equal(t, []int32{0, 1}, named)
+	require.Equal(t, check.Kept, r.Promise.Status)
+}
+
 func calls(r trial.Result, who string) []string {
 	var list []string
 	for _, e := range r.History.Events {
