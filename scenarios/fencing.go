@@ -71,6 +71,12 @@ func pauseBefore(label, kind string, d time.Duration) faults.Schedule {
 	return faults.Schedule{{Anchor: faults.Before("c1", label, 1), Action: faults.Pause{Machine: "c1", Kind: k, For: d}}}
 }
 
+// pauseAt pauses c1, as a garbage collection does, at the count-th step called
+// label.
+func pauseAt(label string, count int, d time.Duration) faults.Schedule {
+	return faults.Schedule{{Anchor: faults.Before("c1", label, count), Action: faults.Pause{Machine: "c1", Kind: sim.GC, For: d}}}
+}
+
 // fenceOnWritesOnly is A5 and the objection of a reader of the debate: a fence that
 // sees only writes accepts the old holder's, as long as the new one has only read.
 func fenceOnWritesOnly() *Scenario {

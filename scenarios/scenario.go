@@ -69,6 +69,7 @@ func All() []*Scenario {
 		lateWrite(),
 		fenceOnWritesOnly(),
 		stolenMark(),
+		secondWrite(),
 		redlockRestart("redlock-restart"),
 		redlockRestart("redlock-restart-fsync"),
 		redlockRestart("redlock-restart-delayed"),
