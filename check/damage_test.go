@@ -153,6 +153,52 @@ func TestLostUpdateWithinThePromise(t *testing.T) {
 	require.Contains(t, w[0].Cause, "; c1's grant was still promised to it")
 }
 
+// Who updates from what it had read, under the lock, did nothing wrong when a client
+// whose term was over slipped in between.
+func TestLostUpdateOfWhoCameTooLate(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.fault(2, "c1", "pause c1 gc 9.5s", "")
+	tp.granted(11.1, 11.2, "c2", 2, 21)
+	tp.wrote(11.5, "c1", 1, 6, 5, 0)
+	tp.wrote(12, "c2", 2, 7, 5, 0)
+	w := woundsOf(tp)
+	require.Len(t, w, 1)
+	require.Equal(t, "c2", w[0].Client)
+	require.Equal(t, []any{Holder, "c1"}, []any{w[0].Blame, w[0].Who})
+	require.Contains(t, w[0].Cause, "by c1's write at 11.500; c1's term ended at 11.000")
+}
+
+// A resource whose check is not one step with its write has itself to blame, where
+// the other write came between the two.
+func TestCheckNotAtomicWithTheWrite(t *testing.T) {
+	checked := func(tp *tape, back int, at float64) { tp.h.Events[len(tp.h.Events)-back].Anchor = sec(at) }
+	for _, c := range []struct {
+		at    float64
+		blame Blame
+		cause string
+	}{
+		{11.9, Resource, "; db had checked it at 11.900, and looked no second time"},
+		{12.1, Recipe, "; c1's term ended at 11.000 and nothing checked it at the resource"},
+	} {
+		tp := passed(0, 0, func(*tape) {})
+		checked(tp, 1, c.at)
+		w := woundsOf(tp)
+		require.Len(t, w, 1)
+		require.Equal(t, c.blame, w[0].Blame)
+		require.Contains(t, w[0].Cause, c.cause)
+	}
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.granted(11.1, 11.2, "c2", 2, 21)
+	tp.wrote(11.5, "c1", 1, 6, 5, 0)
+	checked(tp, 1, 10.9)
+	tp.wrote(12, "c2", 2, 7, 5, 0)
+	w := woundsOf(tp)
+	require.Equal(t, []any{Resource, "db"}, []any{w[0].Blame, w[0].Who})
+	require.Contains(t, w[0].Cause, "; db wrote then what it had checked at 10.900")
+}
+
 func TestDuplicateEffect(t *testing.T) {
 	done := func(tp *tape) *tape {
 		for _, e := range []history.Event{

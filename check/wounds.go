@@ -16,6 +16,10 @@ func (j *Judge) staleWrite(e, newer *history.Event, p *past) charge {
 	if c, ok := j.dispute(e.Grant, newer.Grant); ok {
 		return c.of(did)
 	}
+	if e.Anchor != 0 && e.Anchor < newer.At {
+		c := charge{fmt.Sprintf("%s had checked it at %s, and looked no second time", e.Who, seconds(e.Anchor)), Resource, e.Who}
+		return c.of(did)
+	}
 	if p.top != none && e.Token != 0 && e.Token < r.event(p.top).Token {
 		c := charge{fmt.Sprintf("%s accepted token %d after %d", e.Who, e.Token, r.event(p.top).Token), Resource, e.Who}
 		return c.of(did)
@@ -38,6 +42,13 @@ func (j *Judge) lostUpdate(e *history.Event, p *past) charge {
 	did += fmt.Sprintf(" by %s's write at %s", other.Peer, seconds(other.At))
 	if c, ok := j.dispute(e.Grant, other.Grant); ok {
 		return c.of(did)
+	}
+	switch {
+	case other.Anchor != 0:
+		c := charge{fmt.Sprintf("%s wrote then what it had checked at %s", e.Who, seconds(other.Anchor)), Resource, e.Who}
+		return c.of(did)
+	case j.rec.promised(e) && other.Grant != 0 && !j.rec.promised(other):
+		return j.rec.outlived(other).of(did)
 	}
 	return j.rec.outlived(e).of(did)
 }

@@ -53,7 +53,8 @@ const (
 	// Write: resource Who decided on a write by client Peer, sent under Grant
 	// with Token, to object Lock. Outcome is OK (accepted) or Refused. Version is
 	// the object's version after the decision; Base the version the client had
-	// read, or -1 for a blind write.
+	// read, or -1 for a blind write. Anchor is when it was checked, where that was a
+	// step of its own, before.
 	Write
 	// Effect: resource Who performed effect Lock for client Peer under Grant (a
 	// mail sent, a job run). Doing the same one again is a duplicate.

@@ -82,6 +82,9 @@ func (s *teller) write(i int, e *history.Event) {
 		what += ", over " + before + "'s"
 	}
 	s.objects[id] = e.Peer
+	if e.Anchor != 0 {
+		what += ", checked at " + seconds(e.Anchor)
+	}
 	s.add(i, e.Who, what)
 }
 
