@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"fmt"
 	"time"
 
+	"locksim/check"
 	"locksim/models/lease"
 	"locksim/models/resource"
 	"locksim/trial"
@@ -55,4 +57,97 @@ func secondWrite() *Scenario {
 	}
 	s.Control = func() Control { return turned("second-write", "check", by, "at-least", "greater") }
 	return s
+}
+
+// tornCheck is a store whose check and write are two steps, as a SELECT and an
+// UPDATE without a transaction. With a fence, both holders pass the check before
+// either token is seen, and the older one's write lands last; with a
+// compare-and-set, the new holder reads between the old one's check and its write.
+func tornCheck() *Scenario {
+	ttl, pause, gap, by := 10*time.Second, 10050*time.Millisecond, 100*time.Millisecond, "fence"
+	s := &Scenario{
+		Name:   "torn-check",
+		Pair:   "fence",
+		Claim:  "a store that checks in one step and writes in another lets the late write through, over the newer one",
+		Claims: []string{"K7", "A4", "S15"},
+	}
+	s.Params = []Param{
+		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
+		duration("pause", &pause, 0, "how long c1 is paused before its write"),
+		durations("gap", &gap, 0, 5*time.Second, 1, "how long after its check a write is applied"),
+		choice("check", &by, []string{"fence", "cas"}, "by what the store decides"),
+	}
+	s.Spec = func() trial.Spec {
+		cast := trial.Writers(2, resource.Store{Called: "doc", Check: resource.AtLeast, Gap: gap})
+		if by == "cas" {
+			cast = claimed(resource.Store{Called: "doc", Check: resource.Compare, Gap: gap}, "acquire; claim doc; work 1s; write doc")
+		}
+		return trial.Spec{
+			System:   lease.Ideal{TTL: ttl, Tokens: by == "fence"},
+			Cast:     cast,
+			Schedule: pauseAt("write", 1, pause),
+			Horizon:  ttl + pause + 2*gap + time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		if by == "cas" {
+			return tornCompare(ttl, pause, gap)
+		}
+		return tornFence(ttl, pause, gap)
+	}
+	s.Control = func() Control {
+		if gap == 0 {
+			return Control{"torn-check", []string{"gap=1s"}}
+		}
+		return Control{"torn-check", []string{"gap=0s"}}
+	}
+	return s
+}
+
+// tornFence: c1 waits for its answer, so it releases a gap after its write came,
+// unless that is rejected. c2's token is seen a gap after its write came; in a tie
+// before c1's write, unless there is no gap at all.
+func tornFence(ttl, pause, gap time.Duration) Expectation {
+	w := torn(ttl, pause, gap)
+	seen := w.write2 + gap
+	rejected := w.write1 > seen || w.write1 == seen && gap > 0
+	if rejected {
+		w.end1 = w.write1
+	}
+	e := w.expectation()
+	if rejected {
+		e.Damage, e.Rejected = nil, []string{"c1"}
+	}
+	e.Because += fmt.Sprintf("; c2's token is seen a gap later, at %s", short(seen))
+	return e
+}
+
+// tornCompare: c2's claim at a2 replaces c1's mark and reads. c1's write has passed
+// by then, in a tie too, or is rejected; it is applied a gap after it came.
+func tornCompare(ttl, pause, gap time.Duration) Expectation {
+	w := torn(ttl, pause, gap)
+	rejected := w.write1 > w.accepted2
+	if rejected {
+		w.end1 = w.write1
+	}
+	e := w.expectation()
+	e.Damage = nil
+	switch {
+	case rejected:
+		e.Rejected = []string{"c1"}
+		e.Because += "; c2's claim has replaced c1's mark"
+	case w.write1+gap > w.accepted2:
+		e.Damage = []string{check.LostUpdate}
+		e.Because += fmt.Sprintf("; c2 has read at a2, c1's write is applied at %s", short(w.write1+gap))
+	}
+	return e
+}
+
+// torn is the widget where an accepted write is answered a gap after it came.
+func torn(ttl, pause, gap time.Duration) story {
+	w := widget(ttl, pause+gap)
+	w.write1 = 2*time.Second + pause
+	w.end2 += gap
+	w.form += " with P = pause + gap"
+	return w
 }

@@ -70,6 +70,7 @@ func All() []*Scenario {
 		fenceOnWritesOnly(),
 		stolenMark(),
 		secondWrite(),
+		tornCheck(),
 		redlockRestart("redlock-restart"),
 		redlockRestart("redlock-restart-fsync"),
 		redlockRestart("redlock-restart-delayed"),

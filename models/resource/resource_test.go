@@ -74,6 +74,38 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// TestGap: a write that has passed the check is applied, and its token seen, only
+// after the gap.
+func TestGap(t *testing.T) {
+	t.Parallel()
+	for gap, accepted := range map[time.Duration][]bool{0: {true, false, false}, time.Second: {true, true, false}} {
+		w := sim.New()
+		t.Cleanup(w.Close)
+		w.Reset(sim.Config{})
+		server, err := resource.Store{Called: "doc", Check: resource.AtLeast, Gap: gap}.Open(w)
+		require.NoError(t, err)
+		w.Go("c1", func(p *sim.Process) {
+			first := p.Send(server, write(34, ""))
+			p.Sleep(gap / 2)
+			second := p.Send(server, write(33, "")) // checked before the first is applied
+			for _, ticket := range []sim.Ticket{first, second, p.Send(server, write(0, ""))} {
+				_, err := p.Await(ticket, 5*time.Second)
+				require.NoError(t, err)
+			}
+		})
+		require.NoError(t, w.Run())
+		got := map[int64]bool{}
+		for _, e := range w.History().Events {
+			if e.Kind == history.Write {
+				got[e.Token] = e.Outcome == history.OK
+			}
+		}
+		require.Equal(t, accepted, []bool{got[34], got[33], got[0]}, "%v", gap)
+	}
+	_, err := resource.Store{Called: "doc", Gap: -1}.Open(sim.New())
+	require.EqualError(t, err, "gap -1ns: want 0 or more")
+}
+
 func TestVersionsRiseWithEachWrite(t *testing.T) {
 	t.Parallel()
 	read := models.ReadRequest{Object: "doc"}

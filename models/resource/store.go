@@ -7,60 +7,27 @@ package resource
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"time"
 
+	"locksim/clock"
 	"locksim/history"
 	"locksim/models"
 	"locksim/sim"
 )
 
-// Check is how a store decides whether to accept a write.
-type Check uint8
-
-// The checks of a store.
-const (
-	// Unchecked accepts every write.
-	Unchecked Check = iota
-	// AtLeast keeps the greatest token it has seen and rejects a smaller one: the
-	// fence of Kleppmann 2016 as an UPDATE … WHERE fence <= :token. The same holder
-	// may write twice.
-	AtLeast
-	// Greater rejects the same token too: each write needs a token of its own.
-	Greater
-	// Compare accepts a write only while the object still carries the mark that
-	// the writer put on it by claiming it: a compare-and-set with the lock's random
-	// value, which Sanfilippo 2016 holds against the need for a token's order.
-	Compare
-)
-
-var checkNames = [...]string{Unchecked: "none", AtLeast: ">=", Greater: ">", Compare: "cas"}
-
-// String is the check's name: "none", ">=", ">" or "cas".
-func (c Check) String() string { return checkNames[c] }
-
-// MarshalText writes the check's name.
-func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads a check's name.
-func (c *Check) UnmarshalText(text []byte) error {
-	i := slices.Index(checkNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("no check %q: want one of %s", text, strings.Join(checkNames[:], ", "))
-	}
-	*c = Check(i)
-	return nil
-}
-
 // Store is a store of objects. It answers models.ReadRequest, WriteRequest and
-// ClaimRequest, each in one step that cannot be interrupted, and anything else
-// with a Written that is not OK.
+// ClaimRequest, each in one step that cannot be interrupted unless there is a Gap,
+// and anything else with a Written that is not OK.
 type Store struct {
 	Called string `yaml:"name"`
 	Check  Check  `yaml:"check,omitempty"`
 	// Reads: a fenced store remembers the token of a reader too, so that a writer
 	// with a smaller one comes too late even if nobody has written since.
 	Reads bool `yaml:"reads,omitempty"`
+	// Gap tears the check from the write, as a SELECT and an UPDATE that are not one
+	// transaction: a write that passes is applied, and what it shows is seen, that
+	// much later, and others are checked in between. 0, as it should be: in one step.
+	Gap time.Duration `yaml:"gap,omitempty"`
 }
 
 // Plain is a store that checks nothing, as a file or a third-party service.
@@ -78,19 +45,21 @@ func (s Store) Name() string { return s.Called }
 
 // Open puts the store's server into w.
 func (s Store) Open(w *sim.World) (*sim.Server, error) {
-	return w.Server(s.Called, &store{check: s.Check, reads: s.Reads}), nil
+	if s.Gap < 0 {
+		return nil, fmt.Errorf("gap %v: want 0 or more", s.Gap)
+	}
+	return w.Server(s.Called, &store{options: s}), nil
 }
 
 type store struct {
-	check   Check
-	reads   bool
+	options Store
 	objects []object
 }
 
 type object struct {
 	name  string
 	now   models.Object
-	token int64 // the greatest that was seen
+	token int64 // of the last write, or of a reader after it
 	mark  string
 }
 
@@ -99,7 +68,7 @@ func (s *store) Serve(server *sim.Server, r sim.Request) {
 	switch q := r.Body.(type) {
 	case models.ReadRequest:
 		o := s.object(q.Object)
-		if s.reads {
+		if s.options.Reads {
 			o.token = max(o.token, q.Token)
 		}
 		r.Reply(o.now)
@@ -108,39 +77,41 @@ func (s *store) Serve(server *sim.Server, r sim.Request) {
 		o.mark = q.Mark
 		r.Reply(o.now)
 	case models.WriteRequest:
-		r.Reply(models.Written{OK: s.write(server, r.From(), q)})
+		s.write(server, r, q)
 	default:
 		r.Reply(models.Written{})
 	}
 }
 
-func (s *store) write(server *sim.Server, from string, q models.WriteRequest) bool {
-	o := s.object(q.Object)
-	e := history.Event{
-		Kind: history.Write, Peer: from, Lock: q.Object, Value: q.Value,
-		Grant: q.Grant, Token: q.Token, Base: q.Base, Outcome: history.Refused,
+// write decides on a write. One that passes is applied in the same step, or after
+// the gap.
+func (s *store) write(server *sim.Server, r sim.Request, q models.WriteRequest) {
+	switch {
+	case !s.options.Check.accepts(s.object(q.Object), q):
+		s.answer(server, r, q, history.Event{Outcome: history.Refused})
+	case s.options.Gap == 0:
+		s.apply(server, r, q, 0)
+	default:
+		checked := server.World().Now()
+		server.After(clock.Monotonic, s.options.Gap, func() { s.apply(server, r, q, checked) })
 	}
-	if s.accepts(o, q) {
-		e.Outcome = history.OK
-		o.now.Value = q.Value
-		o.now.Version++
-		o.token = max(o.token, q.Token)
-	}
-	e.Version = o.now.Version
-	server.Record(e)
-	return e.Outcome == history.OK
 }
 
-func (s *store) accepts(o *object, q models.WriteRequest) bool {
-	switch s.check {
-	case AtLeast:
-		return q.Token > 0 && q.Token >= o.token
-	case Greater:
-		return q.Token > o.token
-	case Compare:
-		return q.Mark != "" && q.Mark == o.mark
-	}
-	return true
+func (s *store) apply(server *sim.Server, r sim.Request, q models.WriteRequest, checked time.Duration) {
+	o := s.object(q.Object)
+	o.now.Value = q.Value
+	o.now.Version++
+	o.token = q.Token
+	s.answer(server, r, q, history.Event{Outcome: history.OK, Anchor: checked})
+}
+
+// answer takes down what became of a write, and tells the writer.
+func (s *store) answer(server *sim.Server, r sim.Request, q models.WriteRequest, e history.Event) {
+	e.Kind, e.Peer, e.Lock, e.Value = history.Write, r.From(), q.Object, q.Value
+	e.Grant, e.Token, e.Base = q.Grant, q.Token, q.Base
+	e.Version = s.object(q.Object).now.Version
+	server.Record(e)
+	r.Reply(models.Written{OK: e.Outcome == history.OK})
 }
 
 func (s *store) object(name string) *object {
