@@ -75,6 +75,8 @@ const (
 	SteppedDown
 	// End: client Who's script came to its end (Why empty) or the client died.
 	End
+	// Mint: resource Who handed out Token of object Lock to client Peer.
+	Mint
 )
 
 // Verb says what an operation wanted, or which way a message went.

@@ -42,6 +42,8 @@ func (k Kind) word() string {
 		return "stepped-down"
 	case End:
 		return "end"
+	case Mint:
+		return "mint"
 	}
 	return ""
 }

@@ -192,6 +192,9 @@ type (
 		Mark   string
 		Grant  int32
 	}
+	// MintRequest asks for a fencing token: the next number of an object. The answer
+	// is a Minted.
+	MintRequest struct{ Object string }
 	// EffectRequest asks for something to be done that cannot be undone, such as a
 	// mail. The answer is a Written.
 	EffectRequest struct {
@@ -204,6 +207,7 @@ type (
 func (ReadRequest) Label() string   { return "read" }
 func (WriteRequest) Label() string  { return "write" }
 func (ClaimRequest) Label() string  { return "claim" }
+func (MintRequest) Label() string   { return "mint" }
 func (EffectRequest) Label() string { return "do" }
 
 // The answers of a Resource.
@@ -213,6 +217,8 @@ type (
 		Value   string
 		Version int64
 	}
+	// Minted is a token greater than every one that was minted before.
+	Minted struct{ Token int64 }
 	// Written says whether the resource accepted.
 	Written struct{ OK bool }
 )

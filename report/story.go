@@ -154,6 +154,8 @@ func (s *teller) event(i int, e *history.Event) {
 		s.elected(i, e)
 	case history.SteppedDown:
 		s.add(i, e.Who, "leads no more: "+e.Why)
+	case history.Mint:
+		s.add(i, e.Who, fmt.Sprintf("hands out token %d to %s", e.Token, e.Peer))
 	case history.Fault:
 		s.fault(i, e)
 	case history.Heal:

@@ -70,8 +70,8 @@ func Pairs() []Pair {
 			Question: "Where could tokens for Redlock come from?",
 			Claim:    Statement{kleppmann, "Counters on several nodes drift apart; a common one needs consensus.", essay},
 			Answer:   Statement{antirez, "The store that checks the tokens could hand them out.", reply},
-			Right:    "Kleppmann on counters per node. A token fetched later can be the older lock's.",
-			Found:    "Counters on a majority can repeat or fall by the third grant. A token that is fetched by a second command rises, but in the order of fetching: the stale holder's write passes, the live one's fails. A token from the granting step has neither fault. That the store itself hands it out was not run; what was run is a counter beside the lock.",
+			Right:    "Kleppmann on counters per node, antirez on the order of a store's numbers. A token fetched later can be the older lock's.",
+			Found:    "Counters on a majority can repeat or fall by the third grant. A token that is fetched by a second command rises, but in the order of fetching: the stale holder's write passes, the live one's fails. A token from the granting step has neither fault. So it is when the store that checks the tokens hands them out: fetched with the lock, they keep the older holder out even where Redlock has given its lock away; fetched late, they keep the live one out.",
 			Decides:  "Whether the token comes out of the very step that grants the lock.",
 		},
 		{

@@ -92,6 +92,8 @@ func All() []*Scenario {
 		setThenIncr(),
 		redlockIncr(),
 		counterLost(),
+		lateMint(),
+		redlockMint(),
 		redlockDrift("redlock-drift"),
 		redlockDrift("redlock-drift-ppm"),
 		serverDown(),

@@ -6,7 +6,6 @@ import (
 
 	"locksim/clock"
 	"locksim/history"
-	"locksim/models"
 	"locksim/sim"
 )
 
@@ -21,12 +20,6 @@ type client struct {
 	held      []*holding  // in the order in which they were acquired
 	working   *sim.Signal // ends the work that it is at; nil when it is at none
 	read      []reading
-}
-
-// reading is what a client has read of a resource and not yet written back.
-type reading struct {
-	object  string
-	version int64
 }
 
 // run is the client's process.
@@ -208,64 +201,4 @@ func (c *client) releaseOf(key string, i int) int {
 		}
 	}
 	return i
-}
-
-// use sends a request to a resource, under the grant acquired last.
-func (c *client) use(p *sim.Process, l *Line) {
-	var h holding
-	if n := len(c.held); n > 0 {
-		h = *c.held[n-1]
-	}
-	mark := h.grant.Value
-	if h.id == 0 { // no lock: its own name tells its claim from others'
-		mark = p.Name()
-	}
-	server := c.resource(l.Object)
-	switch l.Verb {
-	case "read":
-		c.learn(p, server, l.Object, models.ReadRequest{Object: l.Object, Token: h.grant.Token})
-	case "claim":
-		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: mark, Grant: h.id})
-	case "write":
-		p.Await(p.Send(server, models.WriteRequest{
-			Object: l.Object, Value: p.Name(), Token: h.grant.Token, Mark: mark,
-			Base: c.base(l.Object), Grant: h.id,
-		}), Patience)
-	case "do":
-		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
-	}
-}
-
-// learn asks for an object, and remembers the version that it is told.
-func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) {
-	answer, err := p.Await(p.Send(server, request), Patience)
-	if o, ok := answer.(models.Object); err == nil && ok {
-		c.remember(object, o.Version)
-	}
-}
-
-func (c *client) resource(name string) *sim.Server {
-	for _, s := range c.resources {
-		if s.Name() == name {
-			return s
-		}
-	}
-	return nil // cannot be: the spec was validated
-}
-
-func (c *client) remember(object string, version int64) {
-	c.base(object)
-	c.read = append(c.read, reading{object, version})
-}
-
-// base is the version of object that the client has read and not yet written, -1
-// for none; it is used up by the write.
-func (c *client) base(object string) int64 {
-	for i, r := range c.read {
-		if r.object == object {
-			c.read = append(c.read[:i], c.read[i+1:]...)
-			return r.version
-		}
-	}
-	return -1
 }

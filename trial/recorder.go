@@ -36,8 +36,19 @@ type holding struct {
 	ended sim.Signal
 	alarm sim.Alarm
 	watch *Line // how it is extended; nil for not at all
+	// minted is the token that a resource handed out for it; 0 for none.
+	minted int64
 	// onLoss is called when the client learns of the loss.
 	onLoss func()
+}
+
+// token is the fencing token that the client shows: the one that it was handed out
+// last.
+func (h *holding) token() int64 {
+	if h.minted != 0 {
+		return h.minted
+	}
+	return h.grant.Token
 }
 
 // lose is what a client does when it learns that it has lost the lock.

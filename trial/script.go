@@ -25,6 +25,8 @@ import (
 //	write RESOURCE                    write to it
 //	claim RESOURCE                    put the lock's random value on it, or without a
 //	                                  lock the client's name
+//	mint RESOURCE                     let it hand out the fencing token that the lock
+//	                                  acquired last goes by from then on
 //	do RESOURCE EFFECT                have an effect, such as a mail
 //	release [KEY]                     give the lock back
 //
@@ -54,7 +56,7 @@ const (
 	DefaultEvery = 100 * time.Millisecond
 )
 
-var verbs = []string{"until", "acquire", "try", "extend", "watch", "look", "check", "work", "read", "write", "claim", "do", "release"}
+var verbs = []string{"until", "acquire", "try", "extend", "watch", "look", "check", "work", "read", "write", "claim", "mint", "do", "release"}
 
 func (l *Line) usesLock() bool {
 	switch l.Verb {
@@ -66,7 +68,7 @@ func (l *Line) usesLock() bool {
 
 func (l *Line) usesResource() bool {
 	switch l.Verb {
-	case "read", "write", "claim", "do":
+	case "read", "write", "claim", "mint", "do":
 		return true
 	}
 	return false
@@ -80,7 +82,7 @@ func (l Line) String() string {
 		words = append(words, l.For.String())
 	case "do":
 		words = append(words, l.Object, l.Effect)
-	case "read", "write", "claim":
+	case "read", "write", "claim", "mint":
 		words = append(words, l.Object)
 	}
 	if l.usesLock() && l.Key != DefaultKey {

@@ -116,7 +116,7 @@ func (s *Spec) validateScript(c *Client) error {
 			err = fmt.Errorf("no verb %q: want one of %s", line.Verb, strings.Join(verbs, ", "))
 		case line.For < 0 || line.Every < 0 || line.Jitter < 0 || line.Verb == "watch" && line.Every == 0:
 			err = fmt.Errorf("a duration is negative, or a watch has none")
-		case line.usesLock() && s.System == nil:
+		case (line.usesLock() || line.Verb == "mint") && s.System == nil:
 			err = fmt.Errorf("the spec has no system to lock with")
 		case line.usesResource() && s.resource(line.Object) == nil:
 			err = fmt.Errorf("no resource %q: want %s", line.Object, s.resources())

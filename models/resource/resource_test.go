@@ -114,6 +114,25 @@ func TestVersionsRiseWithEachWrite(t *testing.T) {
 	require.Equal(t, models.Object{Value: "b", Version: 2}, answers[3])
 }
 
+// TestMint: A2, numbers that rise with each request, apart for each object.
+func TestMint(t *testing.T) {
+	t.Parallel()
+	mint, other := models.MintRequest{Object: "doc"}, models.MintRequest{Object: "other"}
+	answers, w := ask(t, resource.Fenced("doc"), mint, mint, other, write(2, ""), write(1, ""), mint)
+	require.Equal(t, []any{
+		models.Minted{Token: 1}, models.Minted{Token: 2}, models.Minted{Token: 1},
+		models.Written{OK: true}, models.Written{}, models.Minted{Token: 3},
+	}, answers)
+	var minted []int64
+	for _, e := range w.History().Events {
+		if e.Kind == history.Mint {
+			require.Equal(t, []any{"doc", "c1"}, []any{e.Who, e.Peer})
+			minted = append(minted, e.Token)
+		}
+	}
+	require.Equal(t, []int64{1, 2, 1, 3}, minted)
+}
+
 func TestMailer(t *testing.T) {
 	t.Parallel()
 	mail := models.EffectRequest{Key: "invoice-1"}

@@ -15,9 +15,12 @@ import (
 	"locksim/sim"
 )
 
-// Store is a store of objects. It answers models.ReadRequest, WriteRequest and
-// ClaimRequest, each in one step that cannot be interrupted unless there is a Gap,
-// and anything else with a Written that is not OK.
+// Store is a store of objects. It answers models.ReadRequest, WriteRequest,
+// ClaimRequest and MintRequest, each in one step that cannot be interrupted unless
+// there is a Gap, and anything else with a Written that is not OK.
+//
+// Any store can mint, as Sanfilippo 2016 proposes for the tokens of Redlock. It has
+// seen a token when it comes with a write, not when it was minted.
 type Store struct {
 	Called string `yaml:"name"`
 	Check  Check  `yaml:"check,omitempty"`
@@ -61,6 +64,8 @@ type object struct {
 	now   models.Object
 	token int64 // of the last write, or of a reader after it
 	mark  string
+	// minted is how many tokens were asked for.
+	minted int64
 }
 
 // Serve handles one request.
@@ -76,6 +81,11 @@ func (s *store) Serve(server *sim.Server, r sim.Request) {
 		o := s.object(q.Object)
 		o.mark = q.Mark
 		r.Reply(o.now)
+	case models.MintRequest:
+		o := s.object(q.Object)
+		o.minted++
+		server.Record(history.Event{Kind: history.Mint, Peer: r.From(), Lock: q.Object, Token: o.minted})
+		r.Reply(models.Minted{Token: o.minted})
 	case models.WriteRequest:
 		s.write(server, r, q)
 	default:

@@ -1,0 +1,87 @@
+package trial
+
+import (
+	"locksim/models"
+	"locksim/sim"
+)
+
+// reading is what a client has read of a resource and not yet written back.
+type reading struct {
+	object  string
+	version int64
+}
+
+// use sends a request to a resource, under the grant acquired last.
+func (c *client) use(p *sim.Process, l *Line) {
+	var h holding
+	if n := len(c.held); n > 0 {
+		h = *c.held[n-1]
+	}
+	mark := h.grant.Value
+	if h.id == 0 { // no lock: its own name tells its claim from others'
+		mark = p.Name()
+	}
+	server := c.resource(l.Object)
+	switch l.Verb {
+	case "read":
+		c.learn(p, server, l.Object, models.ReadRequest{Object: l.Object, Token: h.token()})
+	case "claim":
+		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: mark, Grant: h.id})
+	case "mint":
+		c.mint(p, server, l.Object)
+	case "write":
+		p.Await(p.Send(server, models.WriteRequest{
+			Object: l.Object, Value: p.Name(), Token: h.token(), Mark: mark,
+			Base: c.base(l.Object), Grant: h.id,
+		}), Patience)
+	case "do":
+		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
+	}
+}
+
+// learn asks for an object, and remembers the version that it is told.
+func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) {
+	answer, err := p.Await(p.Send(server, request), Patience)
+	if o, ok := answer.(models.Object); err == nil && ok {
+		c.remember(object, o.Version)
+	}
+}
+
+// mint asks a resource for the token that the lock acquired last goes by from now
+// on.
+func (c *client) mint(p *sim.Process, server *sim.Server, object string) {
+	if len(c.held) == 0 {
+		return
+	}
+	h := c.held[len(c.held)-1]
+	answer, err := p.Await(p.Send(server, models.MintRequest{Object: object}), Patience)
+	if m, ok := answer.(models.Minted); err == nil && ok {
+		h.minted = m.Token
+	}
+}
+
+func (c *client) resource(name string) *sim.Server {
+	for _, s := range c.resources {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil // cannot be: the spec was validated
+}
+
+func (c *client) remember(object string, version int64) {
+	c.base(object)
+	c.read = append(c.read, reading{object, version})
+}
+
+// base is the version of object that the client has read and not yet written, -1
+// for none; it is used up by the write.
+func (c *client) base(object string) int64 {
+	for i, r := range c.read {
+		if r.object == object {
+			c.read = append(c.read[:i], c.read[i+1:]...)
+			return r.version
+		}
+	}
+	return -1
+}
