@@ -61,8 +61,8 @@ func Pairs() []Pair {
 			Question: "Is a random value as good as a number?",
 			Claim:    Statement{kleppmann, "A random value has no order: nobody can say which holder is the later.", essay},
 			Answer:   Statement{antirez, "A read-modify-write needs no order, only that nothing has changed meanwhile.", reply},
-			Right:    "antirez for the data. But a client that wakes late can make the live holder fail.",
-			Found:    "Each holder writes its random value on the object, and a write passes only while it is still there. No update is lost, but a client that wakes late takes the live holder's mark away, and its write fails. With a token shown on writes alone the live holder's write passes, and erases the late one's (point 3): both save the update only where reads show the token as well.",
+			Right:    "antirez for a read-modify-write. But a client that wakes late can make the live holder fail, and a blind write needs the order.",
+			Found:    "Each holder writes its random value on the object, and a write passes only while it is still there. No update is lost, but a client that wakes late takes the live holder's mark away, and its write fails. With a token shown on writes alone the live holder's write passes, and erases the late one's (point 3): both save the update only where reads show the token as well. A write that is not computed from what was read, the random value cannot keep out: the late holder's is the last.",
 			Decides:  "Whether it matters that the live holder goes first, and whether reads show the token.",
 		},
 		{

@@ -69,6 +69,7 @@ func All() []*Scenario {
 		lateWrite(),
 		fenceOnWritesOnly(),
 		stolenMark(),
+		casBlindWrite(),
 		secondWrite(),
 		tornCheck(),
 		redlockRestart("redlock-restart"),

@@ -22,7 +22,7 @@ import (
 //	check [KEY]                       ask, and give up the lock if it is another's
 //	work 1s                           work; ends early when the client knows that it lost the lock
 //	read RESOURCE                     read it; a write that follows is computed from that
-//	write RESOURCE                    write to it
+//	write RESOURCE [blind]            write to it, or (blind) whatever was read
 //	claim RESOURCE                    put the lock's random value on it, or without a
 //	                                  lock the client's name
 //	mint RESOURCE                     let it hand out the fencing token that the lock
@@ -47,6 +47,7 @@ type Line struct {
 	Jitter time.Duration // acquire: the most that is added to it
 	Main   bool          // watch: by the first thread, while it works
 	Ignore bool          // watch: a failed extension changes nothing
+	Blind  bool          // write: not computed from what was read
 }
 
 // DefaultKey is the lock's name in a script that gives none, and DefaultEvery
@@ -99,6 +100,9 @@ func (l Line) String() string {
 	}
 	if l.Ignore {
 		words = append(words, "ignore")
+	}
+	if l.Blind {
+		words = append(words, "blind")
 	}
 	return strings.Join(words, " ")
 }
@@ -166,6 +170,9 @@ func parseLine(words []string) (Line, error) {
 	case l.usesResource():
 		if l.Object, rest = takeWord(rest); l.Object == "" {
 			err = fmt.Errorf("want a resource, such as %s doc", l.Verb)
+		}
+		if l.Verb == "write" && len(rest) > 0 && rest[0] == "blind" {
+			l.Blind, rest = true, rest[1:]
 		}
 	case l.usesLock():
 		rest, err = l.takeLock(rest)

@@ -30,9 +30,13 @@ func (c *client) use(p *sim.Process, l *Line) {
 	case "mint":
 		c.mint(p, server, l.Object)
 	case "write":
+		base := c.base(l.Object)
+		if l.Blind {
+			base = -1
+		}
 		p.Await(p.Send(server, models.WriteRequest{
 			Object: l.Object, Value: p.Name(), Token: h.token(), Mark: mark,
-			Base: c.base(l.Object), Grant: h.id,
+			Base: base, Grant: h.id,
 		}), Patience)
 	case "do":
 		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
