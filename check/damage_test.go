@@ -455,6 +455,9 @@ func TestDuplicateEffectBlamesWhoeverDidItWrongly(t *testing.T) {
 	// The second holds nothing.
 	w = woundsOf(effects(grants(11), "c1", 1, 5, "c2", 0, 12))[0]
 	require.Equal(t, did+"c2 held no lock", w.Cause)
+	// One client, no lock, two requests.
+	w = woundsOf(effects(grants(11), "c1", 0, 5, "c1", 0, 6))[0]
+	require.Equal(t, "c1 did mail-1 at 6.000, which c1 had done at 5.000; it asked again, and nothing recorded that it was done", w.Cause)
 	// One client, one grant, two requests.
 	w = woundsOf(effects(grants(11), "c1", 1, 5, "c1", 1, 6))[0]
 	require.Equal(t, "c1 did mail-1 at 6.000, which c1 had done at 5.000; it held the lock both times, and nothing recorded that it was done", w.Cause)

@@ -67,6 +67,8 @@ func (j *Judge) duplicate(e, first *history.Event) charge {
 		return c.of(did)
 	}
 	switch {
+	case e.Peer == first.Peer && e.Grant == 0 && first.Grant == 0:
+		return charge{"it asked again, and nothing recorded that it was done", Recipe, e.Peer}.of(did)
 	case !r.promised(e):
 		return r.outlived(e).of(did)
 	case !r.promised(first):

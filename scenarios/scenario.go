@@ -70,6 +70,8 @@ func All() []*Scenario {
 		fenceOnWritesOnly(),
 		stolenMark(),
 		casBlindWrite(),
+		apiUnfenced(),
+		apiRetry(),
 		secondWrite(),
 		tornCheck(),
 		redlockRestart("redlock-restart"),

@@ -76,6 +76,10 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 		}
 	case "release":
 		c.release(p, l.Key)
+	case "once":
+		if !c.once(p, l.Object) {
+			return c.stop(i)
+		}
 	default:
 		c.use(p, l)
 	}
@@ -190,6 +194,15 @@ func (c *client) holding(key string) *holding {
 		}
 	}
 	return nil
+}
+
+// stop is where a client goes on that has nothing more to do under the lock acquired
+// last: to its release; without a lock, to the end.
+func (c *client) stop(i int) int {
+	if n := len(c.held); n > 0 {
+		return c.releaseOf(c.held[n-1].key, i)
+	}
+	return len(c.script)
 }
 
 // releaseOf is the first line from i on that releases key, or the last line's

@@ -21,6 +21,8 @@ import (
 //	look [KEY]                        ask who holds the lock
 //	check [KEY]                       ask, and give up the lock if it is another's
 //	work 1s                           work; ends early when the client knows that it lost the lock
+//	once RESOURCE                     read it; written, or no answer: on to the release of
+//	                                  the lock acquired last, or to the end without one
 //	read RESOURCE                     read it; a write that follows is computed from that
 //	write RESOURCE [blind]            write to it, or (blind) whatever was read
 //	claim RESOURCE                    put the lock's random value on it, or without a
@@ -57,7 +59,7 @@ const (
 	DefaultEvery = 100 * time.Millisecond
 )
 
-var verbs = []string{"until", "acquire", "try", "extend", "watch", "look", "check", "work", "read", "write", "claim", "mint", "do", "release"}
+var verbs = []string{"until", "acquire", "try", "extend", "watch", "look", "check", "work", "once", "read", "write", "claim", "mint", "do", "release"}
 
 func (l *Line) usesLock() bool {
 	switch l.Verb {
@@ -69,7 +71,7 @@ func (l *Line) usesLock() bool {
 
 func (l *Line) usesResource() bool {
 	switch l.Verb {
-	case "read", "write", "claim", "mint", "do":
+	case "once", "read", "write", "claim", "mint", "do":
 		return true
 	}
 	return false
@@ -83,7 +85,7 @@ func (l Line) String() string {
 		words = append(words, l.For.String())
 	case "do":
 		words = append(words, l.Object, l.Effect)
-	case "read", "write", "claim", "mint":
+	case "once", "read", "write", "claim", "mint":
 		words = append(words, l.Object)
 	}
 	if l.usesLock() && l.Key != DefaultKey {

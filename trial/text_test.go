@@ -28,7 +28,7 @@ func TestScriptText(t *testing.T) {
 		{"try b; extend b; look b; release b", ""},
 		{" claim  doc ;read doc;mint doc", "claim doc; read doc; mint doc"},
 		{"do mailer invoice-1", ""},
-		{"write doc; write doc blind", ""},
+		{"once doc; write doc; write doc blind", ""},
 		{"work 90s", "work 1m30s"},
 		{"watch every 3s", ""},
 		{"watch b every 3300ms main ignore; check; check b", "watch b every 3.3s main ignore; check; check b"},
@@ -45,8 +45,8 @@ func TestScriptText(t *testing.T) {
 func TestScriptErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, says string }{
-		{"", `step 1, "": there is nothing: want one of until, acquire, try, extend, watch, look, check, work, read, write, claim, mint, do, release`},
-		{"acquire; fly", `step 2, "fly": no verb "fly": want one of until, acquire, try, extend, watch, look, check, work, read, write, claim, mint, do, release`},
+		{"", `step 1, "": there is nothing: want one of until, acquire, try, extend, watch, look, check, work, once, read, write, claim, mint, do, release`},
+		{"acquire; fly", `step 2, "fly": no verb "fly": want one of until, acquire, try, extend, watch, look, check, work, once, read, write, claim, mint, do, release`},
 		{"work", `step 1, "work": there is "" behind work: want a duration such as 1s, not negative`},
 		{"work -1s", `step 1, "work -1s": there is "-1s" behind work: want a duration such as 1s, not negative`},
 		{"write", `step 1, "write": want a resource, such as write doc`},
@@ -85,7 +85,7 @@ func specs() *rapid.Generator[trial.Spec] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "clients") {
 			line := rapid.SampledFrom(trial.MustScript(
-				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; read doc; write doc; write doc blind; claim doc; mint doc; do doc x; look; check b; watch b every 3s main ignore; extend b; release"))
+				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind; claim doc; mint doc; do doc x; look; check b; watch b every 3s main ignore; extend b; release"))
 			s.Cast.Clients = append(s.Cast.Clients, trial.Client{
 				Name: fmt.Sprint("c", i), Script: rapid.SliceOfN(line, 1, 5).Draw(t, "script"),
 			})

@@ -183,6 +183,32 @@ func TestMailerSendsTwiceWithoutALock(t *testing.T) {
 	}
 }
 
+// TestOnce: who finds the work done releases the lock and does what comes behind;
+// without a lock it is at its end.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]int{
+		"acquire; once doc; do mailer x; release; do mailer y":   1, // y
+		"acquire; once other; do mailer x; release; do mailer y": 2,
+		"once doc; do mailer x":                                  0,
+		"once other; do mailer x":                                1,
+		"once mailer; do mailer x":                               0, // which can tell nothing
+	} {
+		r := trial.Test(t, trial.Spec{System: ideal(), Cast: trial.Cast{
+			Resources: []models.Resource{resource.Plain("doc"), resource.Plain("other"), resource.Mailer{Called: "mailer"}},
+			Clients:   []trial.Client{client("c1", "write doc; "+script)},
+		}})
+		done := 0
+		for _, e := range r.History.Events {
+			if e.Kind == history.Effect {
+				done++
+			}
+		}
+		require.Equal(t, want, done, script)
+		require.Empty(t, r.Damage.Events)
+	}
+}
+
 func TestLookAsksWhoHolds(t *testing.T) {
 	t.Parallel()
 	r := trial.Test(t, trial.Spec{

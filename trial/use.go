@@ -13,10 +13,7 @@ type reading struct {
 
 // use sends a request to a resource, under the grant acquired last.
 func (c *client) use(p *sim.Process, l *Line) {
-	var h holding
-	if n := len(c.held); n > 0 {
-		h = *c.held[n-1]
-	}
+	h := c.latest()
 	mark := h.grant.Value
 	if h.id == 0 { // no lock: its own name tells its claim from others'
 		mark = p.Name()
@@ -43,12 +40,31 @@ func (c *client) use(p *sim.Process, l *Line) {
 	}
 }
 
-// learn asks for an object, and remembers the version that it is told.
-func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) {
-	answer, err := p.Await(p.Send(server, request), Patience)
-	if o, ok := answer.(models.Object); err == nil && ok {
-		c.remember(object, o.Version)
+// latest is what the client holds since last; nothing where it holds no lock.
+func (c *client) latest() holding {
+	if n := len(c.held); n > 0 {
+		return *c.held[n-1]
 	}
+	return holding{}
+}
+
+// learn asks for an object, and remembers the version that it is told. It reports
+// false where there was no such answer.
+func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) (models.Object, bool) {
+	answer, err := p.Await(p.Send(server, request), Patience)
+	o, ok := answer.(models.Object)
+	if err != nil || !ok {
+		return models.Object{}, false
+	}
+	c.remember(object, o.Version)
+	return o, true
+}
+
+// once reads an object and reports whether nobody has written it.
+func (c *client) once(p *sim.Process, object string) bool {
+	h := c.latest()
+	o, ok := c.learn(p, c.resource(object), object, models.ReadRequest{Object: object, Token: h.token()})
+	return ok && o.Version == 0
 }
 
 // mint asks a resource for the token that the lock acquired last goes by from now
