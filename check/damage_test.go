@@ -142,6 +142,20 @@ func TestLostUpdateWithoutALock(t *testing.T) {
 	require.Equal(t, Service, woundsOf(tp)[0].Blame)
 }
 
+// What was changed and changed back passes for unchanged.
+func TestLostUpdateInSpiteOfACondition(t *testing.T) {
+	tp := newTape()
+	tp.wrote(2, "c2", 0, 2, 1, 0)
+	tp.wrote(3, "c2", 0, 3, 2, 0)
+	tp.wrote(4, "c1", 0, 4, 1, 0)
+	tp.h.Events[2].Why = "If-Match"
+	w := woundsOf(tp)
+	require.Len(t, w, 1)
+	require.Equal(t, []any{Recipe, ""}, []any{w[0].Blame, w[0].Who})
+	require.Equal(t, "c1 wrote row at 4.000 from version 1, which had become 3 by c2's write at 3.000; "+
+		"its condition, If-Match, held: what db compares was as before", w[0].Cause)
+}
+
 func TestLostUpdateWithinThePromise(t *testing.T) {
 	tp := newTape()
 	tp.granted(1, 1.01, "c1", 1, 11)

@@ -44,6 +44,9 @@ func (j *Judge) lostUpdate(e *history.Event, p *past) charge {
 		return c.of(did)
 	}
 	switch {
+	case e.Why != "":
+		c := charge{fmt.Sprintf("its condition, %s, held: what %s compares was as before", e.Why, e.Who), Recipe, ""}
+		return c.of(did)
 	case other.Anchor != 0:
 		c := charge{fmt.Sprintf("%s wrote then what it had checked at %s", e.Who, seconds(other.Anchor)), Resource, e.Who}
 		return c.of(did)

@@ -51,7 +51,8 @@ const (
 	// whose request did it.
 	Freed
 	// Write: resource Who decided on a write by client Peer, sent under Grant
-	// with Token, to object Lock. Outcome is OK (accepted) or Refused. Version is
+	// with Token, to object Lock. Outcome is OK (accepted) or Refused; Why, of a
+	// conditional one, which condition held, or the error. Version is
 	// the object's version after the decision; Base the version the client had
 	// read, or -1 for a blind write. Anchor is when it was checked, where that was a
 	// step of its own, before.

@@ -179,7 +179,12 @@ type (
 		// Token is the writer's fencing token, Mark its grant's random value.
 		Token int64
 		Mark  string
-		// Base is the version that the writer had read, -1 for a blind write.
+		// IfMatch is the entity tag that the writer had read; IfNoneMatch: it had read
+		// that there is no such object. Neither for a blind write.
+		IfMatch     string
+		IfNoneMatch bool
+		// Base is the version that the writer had read, -1 for a blind write. It is for
+		// the record alone: no resource may look at it to decide.
 		Base int64
 		// Grant is the number of the writer's grant. It is for the record alone: no
 		// resource may look at it to decide.
@@ -214,11 +219,17 @@ func (EffectRequest) Label() string { return "do" }
 type (
 	// Object is the state of an object.
 	Object struct {
-		Value   string
+		Value string
+		// Version counts the writes; 0 where there is no such object.
 		Version int64
+		// ETag is the entity tag of the value, of a store that has them.
+		ETag string
 	}
 	// Minted is a token greater than every one that was minted before.
 	Minted struct{ Token int64 }
-	// Written says whether the resource accepted.
-	Written struct{ OK bool }
+	// Written says whether the resource accepted, and of a conditional write why.
+	Written struct {
+		OK  bool
+		Why string
+	}
 )

@@ -64,20 +64,21 @@ func (s *teller) key(e *history.Event, at time.Duration) (whose, still string) {
 }
 
 func (s *teller) write(i int, e *history.Event) {
-	object := ""
+	write := e.Peer + "'s write"
+	if e.Value != "" && e.Value != e.Peer {
+		write += " of " + e.Value
+	}
 	if e.Lock != e.Who {
-		object = " to " + e.Lock
+		write += " to " + e.Lock
 	}
-	token := ""
 	if e.Token != 0 {
-		token = fmt.Sprintf(" with token %d", e.Token)
+		write += fmt.Sprintf(" with token %d", e.Token)
 	}
-	id := e.Who + "/" + e.Lock
 	if e.Outcome != history.OK {
-		s.add(i, e.Who, fmt.Sprintf("rejects %s's write%s%s", e.Peer, object, token))
+		s.add(i, e.Who, "rejects "+write+because(e))
 		return
 	}
-	what := fmt.Sprintf("accepts %s's write%s%s", e.Peer, object, token)
+	what, id := "accepts "+write, e.Who+"/"+e.Lock
 	if before := s.objects[id]; before != "" && before != e.Peer {
 		what += ", over " + before + "'s"
 	}

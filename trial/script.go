@@ -24,7 +24,8 @@ import (
 //	once RESOURCE                     read it; written, or no answer: on to the release of
 //	                                  the lock acquired last, or to the end without one
 //	read RESOURCE                     read it; a write that follows is computed from that
-//	write RESOURCE [blind]            write to it, or (blind) whatever was read
+//	write RESOURCE [blind] [as VALUE] write to it, or (blind) whatever was read; the
+//	                                  client's name, or VALUE
 //	claim RESOURCE                    put the lock's random value on it, or without a
 //	                                  lock the client's name
 //	mint RESOURCE                     let it hand out the fencing token that the lock
@@ -50,6 +51,7 @@ type Line struct {
 	Main   bool          // watch: by the first thread, while it works
 	Ignore bool          // watch: a failed extension changes nothing
 	Blind  bool          // write: not computed from what was read
+	Value  string        // write: what; the client's name where it is empty
 }
 
 // DefaultKey is the lock's name in a script that gives none, and DefaultEvery
@@ -105,6 +107,9 @@ func (l Line) String() string {
 	}
 	if l.Blind {
 		words = append(words, "blind")
+	}
+	if l.Value != "" {
+		words = append(words, "as", l.Value)
 	}
 	return strings.Join(words, " ")
 }
@@ -172,9 +177,8 @@ func parseLine(words []string) (Line, error) {
 	case l.usesResource():
 		if l.Object, rest = takeWord(rest); l.Object == "" {
 			err = fmt.Errorf("want a resource, such as %s doc", l.Verb)
-		}
-		if l.Verb == "write" && len(rest) > 0 && rest[0] == "blind" {
-			l.Blind, rest = true, rest[1:]
+		} else if l.Verb == "write" {
+			rest, err = l.takeWrite(rest)
 		}
 	case l.usesLock():
 		rest, err = l.takeLock(rest)
@@ -185,6 +189,20 @@ func parseLine(words []string) (Line, error) {
 		err = fmt.Errorf("there is %q behind it: want the end of the step", rest[0])
 	}
 	return l, err
+}
+
+// takeWrite reads how a write is made, and what is written.
+func (l *Line) takeWrite(words []string) ([]string, error) {
+	if len(words) > 0 && words[0] == "blind" {
+		l.Blind, words = true, words[1:]
+	}
+	if len(words) == 0 || words[0] != "as" {
+		return words, nil
+	}
+	if l.Value, words = takeWord(words[1:]); l.Value == "" {
+		return words, fmt.Errorf("there is nothing behind as: want a value")
+	}
+	return words, nil
 }
 
 // takeLock reads a lock's name and how often to try, or to extend.

@@ -7,8 +7,8 @@ import (
 
 // reading is what a client has read of a resource and not yet written back.
 type reading struct {
-	object  string
-	version int64
+	object string
+	found  models.Object
 }
 
 // use sends a request to a resource, under the grant acquired last.
@@ -27,14 +27,14 @@ func (c *client) use(p *sim.Process, l *Line) {
 	case "mint":
 		c.mint(p, server, l.Object)
 	case "write":
-		base := c.base(l.Object)
-		if l.Blind {
-			base = -1
+		q := models.WriteRequest{Object: l.Object, Value: l.Value, Token: h.token(), Mark: mark, Base: -1, Grant: h.id}
+		if l.Value == "" {
+			q.Value = p.Name()
 		}
-		p.Await(p.Send(server, models.WriteRequest{
-			Object: l.Object, Value: p.Name(), Token: h.token(), Mark: mark,
-			Base: base, Grant: h.id,
-		}), Patience)
+		if before, ok := c.take(l.Object); ok && !l.Blind {
+			q.Base, q.IfMatch, q.IfNoneMatch = before.Version, before.ETag, before.Version == 0
+		}
+		p.Await(p.Send(server, q), Patience)
 	case "do":
 		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
 	}
@@ -48,7 +48,7 @@ func (c *client) latest() holding {
 	return holding{}
 }
 
-// learn asks for an object, and remembers the version that it is told. It reports
+// learn asks for an object, and remembers what it is told. It reports
 // false where there was no such answer.
 func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) (models.Object, bool) {
 	answer, err := p.Await(p.Send(server, request), Patience)
@@ -56,7 +56,7 @@ func (c *client) learn(p *sim.Process, server *sim.Server, object string, reques
 	if err != nil || !ok {
 		return models.Object{}, false
 	}
-	c.remember(object, o.Version)
+	c.remember(object, o)
 	return o, true
 }
 
@@ -89,19 +89,19 @@ func (c *client) resource(name string) *sim.Server {
 	return nil // cannot be: the spec was validated
 }
 
-func (c *client) remember(object string, version int64) {
-	c.base(object)
-	c.read = append(c.read, reading{object, version})
+func (c *client) remember(object string, found models.Object) {
+	c.take(object)
+	c.read = append(c.read, reading{object, found})
 }
 
-// base is the version of object that the client has read and not yet written, -1
-// for none; it is used up by the write.
-func (c *client) base(object string) int64 {
+// take is what the client has read of object and not yet written, which a write uses
+// up.
+func (c *client) take(object string) (models.Object, bool) {
 	for i, r := range c.read {
 		if r.object == object {
 			c.read = append(c.read[:i], c.read[i+1:]...)
-			return r.version
+			return r.found, true
 		}
 	}
-	return -1
+	return models.Object{}, false
 }

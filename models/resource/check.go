@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"crypto/md5"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,11 +27,18 @@ const (
 	// the writer put on it by claiming it: a compare-and-set with the lock's random
 	// value, which Sanfilippo 2016 holds against the need for a token's order.
 	Compare
+	// IfMatch accepts a write if the object still has the entity tag that the writer
+	// had read (If-Match), or if there is still no object (If-None-Match: *), and a
+	// blind write always: the conditional writes of S3. A refusal is a 412, for an
+	// If-Match where there is no object a 404, as AWS answers. The tag is the MD5 digest
+	// of the value, as S3's is for most objects: equal values have equal tags. The 409
+	// of S3, for writes that overlap, is not modelled: here each is one step.
+	IfMatch
 )
 
-var checkNames = [...]string{Unchecked: "none", AtLeast: ">=", Greater: ">", Compare: "cas"}
+var checkNames = [...]string{Unchecked: "none", AtLeast: ">=", Greater: ">", Compare: "cas", IfMatch: "if-match"}
 
-// String is the check's name: "none", ">=", ">" or "cas".
+// String is the check's name: "none", ">=", ">", "cas" or "if-match".
 func (c Check) String() string { return checkNames[c] }
 
 // MarshalText writes the check's name.
@@ -45,15 +54,42 @@ func (c *Check) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// accepts tells whether a write to o may be applied.
-func (c Check) accepts(o *object, q models.WriteRequest) bool {
+// accepts tells whether a write to o may be applied, and of a conditional one which
+// condition held, or what S3 answers.
+func (c Check) accepts(o *object, q models.WriteRequest) (ok bool, why string) {
 	switch c {
 	case AtLeast:
-		return q.Token > 0 && q.Token >= o.token
+		return q.Token > 0 && q.Token >= o.token, ""
 	case Greater:
-		return q.Token > o.token
+		return q.Token > o.token, ""
 	case Compare:
-		return q.Mark != "" && q.Mark == o.mark
+		return q.Mark != "" && q.Mark == o.mark, ""
+	case IfMatch:
+		return o.matches(q)
 	}
-	return true
+	return true, ""
+}
+
+// matches is the check of a conditional write.
+func (o *object) matches(q models.WriteRequest) (ok bool, why string) {
+	const failed = "412 Precondition Failed"
+	switch {
+	case q.IfNoneMatch && o.now.Version == 0:
+		return true, "If-None-Match"
+	case q.IfNoneMatch:
+		return false, failed
+	case q.IfMatch == "":
+		return true, ""
+	case o.now.Version == 0:
+		return false, "404 Not Found"
+	case q.IfMatch != o.now.ETag:
+		return false, failed
+	}
+	return true, "If-Match"
+}
+
+// etag is the entity tag of a value: the same for the same value.
+func etag(value string) string {
+	sum := md5.Sum([]byte(value))
+	return hex.EncodeToString(sum[:])
 }

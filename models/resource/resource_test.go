@@ -74,6 +74,33 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// TestConditionalWrites: S16, what S3 answers; and equal values have equal tags.
+func TestConditionalWrites(t *testing.T) {
+	t.Parallel()
+	const draft = "f91b2829bf8603e358094e1dedb6f947" // md5sum of "draft"
+	put := func(value, tag string, absent bool) models.WriteRequest {
+		return models.WriteRequest{Object: "doc", Value: value, IfMatch: tag, IfNoneMatch: absent, Base: -1}
+	}
+	read := models.ReadRequest{Object: "doc"}
+	blind, made, matched := models.Written{OK: true}, models.Written{OK: true, Why: "If-None-Match"}, models.Written{OK: true, Why: "If-Match"}
+	failed, missing := models.Written{Why: "412 Precondition Failed"}, models.Written{Why: "404 Not Found"}
+	store := resource.Store{Called: "doc", Check: resource.IfMatch}
+	answers, w := ask(t, store,
+		read, put("x", draft, false), put("draft", "", true), put("x", "", true), read,
+		put("final", draft, false), put("x", draft, false), put("draft", "", false), read, put("again", draft, false))
+	require.Equal(t, []any{
+		models.Object{}, missing, made, failed, models.Object{Value: "draft", Version: 1, ETag: draft},
+		matched, failed, blind, models.Object{Value: "draft", Version: 3, ETag: draft}, matched, // an ABA
+	}, answers)
+	var why []string
+	for _, e := range w.History().Events {
+		if e.Kind == history.Write {
+			why = append(why, e.Why)
+		}
+	}
+	require.Equal(t, []string{missing.Why, made.Why, failed.Why, matched.Why, failed.Why, "", matched.Why}, why)
+}
+
 // TestGap: a write that has passed the check is applied, and its token seen, only
 // after the gap.
 func TestGap(t *testing.T) {
@@ -164,7 +191,7 @@ func TestOtherRequestsAreNotAccepted(t *testing.T) {
 
 func TestCheckNames(t *testing.T) {
 	t.Parallel()
-	for _, c := range []resource.Check{resource.Unchecked, resource.AtLeast, resource.Greater, resource.Compare} {
+	for _, c := range []resource.Check{resource.Unchecked, resource.AtLeast, resource.Greater, resource.Compare, resource.IfMatch} {
 		text, err := c.MarshalText()
 		require.NoError(t, err)
 		var back resource.Check
@@ -172,5 +199,5 @@ func TestCheckNames(t *testing.T) {
 		require.Equal(t, c, back)
 	}
 	var c resource.Check
-	require.EqualError(t, c.UnmarshalText([]byte("<")), `no check "<": want one of none, >=, >, cas`)
+	require.EqualError(t, c.UnmarshalText([]byte("<")), `no check "<": want one of none, >=, >, cas, if-match`)
 }

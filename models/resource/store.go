@@ -96,23 +96,29 @@ func (s *store) Serve(server *sim.Server, r sim.Request) {
 // write decides on a write. One that passes is applied in the same step, or after
 // the gap.
 func (s *store) write(server *sim.Server, r sim.Request, q models.WriteRequest) {
-	switch {
-	case !s.options.Check.accepts(s.object(q.Object), q):
-		s.answer(server, r, q, history.Event{Outcome: history.Refused})
+	e := history.Event{Outcome: history.OK}
+	var ok bool
+	switch ok, e.Why = s.options.Check.accepts(s.object(q.Object), q); {
+	case !ok:
+		e.Outcome = history.Refused
+		s.answer(server, r, q, e)
 	case s.options.Gap == 0:
-		s.apply(server, r, q, 0)
+		s.apply(server, r, q, e)
 	default:
-		checked := server.World().Now()
-		server.After(clock.Monotonic, s.options.Gap, func() { s.apply(server, r, q, checked) })
+		e.Anchor = server.World().Now()
+		server.After(clock.Monotonic, s.options.Gap, func() { s.apply(server, r, q, e) })
 	}
 }
 
-func (s *store) apply(server *sim.Server, r sim.Request, q models.WriteRequest, checked time.Duration) {
+func (s *store) apply(server *sim.Server, r sim.Request, q models.WriteRequest, e history.Event) {
 	o := s.object(q.Object)
 	o.now.Value = q.Value
 	o.now.Version++
+	if s.options.Check == IfMatch {
+		o.now.ETag = etag(q.Value)
+	}
 	o.token = q.Token
-	s.answer(server, r, q, history.Event{Outcome: history.OK, Anchor: checked})
+	s.answer(server, r, q, e)
 }
 
 // answer takes down what became of a write, and tells the writer.
@@ -121,7 +127,7 @@ func (s *store) answer(server *sim.Server, r sim.Request, q models.WriteRequest,
 	e.Grant, e.Token, e.Base = q.Grant, q.Token, q.Base
 	e.Version = s.object(q.Object).now.Version
 	server.Record(e)
-	r.Reply(models.Written{OK: e.Outcome == history.OK})
+	r.Reply(models.Written{OK: e.Outcome == history.OK, Why: e.Why})
 }
 
 func (s *store) object(name string) *object {
