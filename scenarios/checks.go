@@ -59,6 +59,51 @@ func secondWrite() *Scenario {
 	return s
 }
 
+// versionEquality is a fence that asks for the same token instead of one that is not
+// smaller, as the storage of etcd's contrib/lock does. It rejects the late writer of
+// its own demonstration, and every later holder too, once one has written.
+func versionEquality() *Scenario {
+	ttl, pause, by := 10*time.Second, time.Duration(0), "equal"
+	s := &Scenario{
+		Name:   "version-equality",
+		Pair:   "fence",
+		Claim:  "a store that compares versions for equality is no fence: whoever writes first shuts out every later holder",
+		Claims: []string{"0.7", "K7", "S12"},
+	}
+	s.Params = []Param{
+		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
+		duration("pause", &pause, 0, "how long c1 is paused before its write"),
+		choice("check", &by, []string{"equal", "at-least"}, "how a token must compare with that of the last write"),
+	}
+	s.Spec = func() trial.Spec {
+		store := resource.Fenced("doc")
+		if by == "equal" {
+			store.Check = resource.Equal
+		}
+		return trial.Spec{
+			System:   lease.Ideal{TTL: ttl, Tokens: true},
+			Cast:     trial.Writers(2, store),
+			Schedule: pauseAt("write", 1, pause),
+			Horizon:  ttl + pause + time.Minute,
+		}
+	}
+	s.Expect = func() Expectation {
+		w := widget(ttl, pause)
+		e := w.expectation()
+		e.Damage = nil
+		switch {
+		case w.write1 > w.write2:
+			e.Rejected = []string{"c1"}
+		case by == "equal":
+			e.Rejected = []string{"c2"}
+			e.Because += "; c2's version is not the one that is there, and never will be"
+		}
+		return e
+	}
+	s.Control = func() Control { return turned("version-equality", "check", by, "at-least", "equal") }
+	return s
+}
+
 // tornCheck is a store whose check and write are two steps, as a SELECT and an
 // UPDATE without a transaction. With a fence, both holders pass the check before
 // either token is seen, and the older one's write lands last; with a

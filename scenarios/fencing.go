@@ -72,8 +72,11 @@ func pauseBefore(label, kind string, d time.Duration) faults.Schedule {
 }
 
 // pauseAt pauses c1, as a garbage collection does, at the count-th step called
-// label.
+// label; not at all where d is 0.
 func pauseAt(label string, count int, d time.Duration) faults.Schedule {
+	if d == 0 {
+		return nil
+	}
 	return faults.Schedule{{Anchor: faults.Before("c1", label, count), Action: faults.Pause{Machine: "c1", Kind: sim.GC, For: d}}}
 }
 

@@ -77,6 +77,7 @@ func All() []*Scenario {
 		apiRetry(),
 		secondWrite(),
 		tornCheck(),
+		versionEquality(),
 		redlockRestart("redlock-restart"),
 		redlockRestart("redlock-restart-fsync"),
 		redlockRestart("redlock-restart-delayed"),

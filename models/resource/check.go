@@ -34,11 +34,16 @@ const (
 	// of the value, as S3's is for most objects: equal values have equal tags. The 409
 	// of S3, for writes that overlap, is not modelled: here each is one step.
 	IfMatch
+	// Equal accepts the first write, and then only the token that this came with,
+	// greater or not: the storage of etcd's contrib/lock, the "executable example" of
+	// Kleppmann's scenarios, which compares req.Version != val.version and whose
+	// clients send the id of their lease.
+	Equal
 )
 
-var checkNames = [...]string{Unchecked: "none", AtLeast: ">=", Greater: ">", Compare: "cas", IfMatch: "if-match"}
+var checkNames = [...]string{Unchecked: "none", AtLeast: ">=", Greater: ">", Compare: "cas", IfMatch: "if-match", Equal: "=="}
 
-// String is the check's name: "none", ">=", ">", "cas" or "if-match".
+// String is the check's name: "none", ">=", ">", "cas", "if-match" or "==".
 func (c Check) String() string { return checkNames[c] }
 
 // MarshalText writes the check's name.
@@ -66,6 +71,8 @@ func (c Check) accepts(o *object, q models.WriteRequest) (ok bool, why string) {
 		return q.Mark != "" && q.Mark == o.mark, ""
 	case IfMatch:
 		return o.matches(q)
+	case Equal:
+		return o.now.Version == 0 || q.Token == o.token, ""
 	}
 	return true, ""
 }

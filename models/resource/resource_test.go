@@ -50,6 +50,7 @@ func TestChecks(t *testing.T) {
 		{"S12 33 after 34", resource.Fenced("doc"), []any{write(34, ""), write(33, ""), write(35, "")}, []bool{true, false, true}},
 		{"S13 the same token twice", resource.Fenced("doc"), []any{write(34, ""), write(34, "")}, []bool{true, true}},
 		{"strictly greater", resource.Store{Called: "doc", Check: resource.Greater}, []any{write(34, ""), write(34, ""), write(35, "")}, []bool{true, false, true}},
+		{"equality", resource.Store{Called: "doc", Check: resource.Equal}, []any{write(33, ""), write(33, ""), write(34, ""), write(32, "")}, []bool{true, true, false, false}},
 		{"no token", resource.Fenced("doc"), []any{write(0, "")}, []bool{false}},
 		{"A4 no mark at all", resource.CompareAndSet("doc"), []any{write(0, "")}, []bool{false}},
 		{"A4 the mark of another", resource.CompareAndSet("doc"), []any{claim, write(0, "a"), write(0, "b"), write(0, "")}, []bool{false, true, false}},
@@ -191,7 +192,7 @@ func TestOtherRequestsAreNotAccepted(t *testing.T) {
 
 func TestCheckNames(t *testing.T) {
 	t.Parallel()
-	for _, c := range []resource.Check{resource.Unchecked, resource.AtLeast, resource.Greater, resource.Compare, resource.IfMatch} {
+	for _, c := range []resource.Check{resource.Unchecked, resource.AtLeast, resource.Greater, resource.Compare, resource.IfMatch, resource.Equal} {
 		text, err := c.MarshalText()
 		require.NoError(t, err)
 		var back resource.Check
@@ -199,5 +200,5 @@ func TestCheckNames(t *testing.T) {
 		require.Equal(t, c, back)
 	}
 	var c resource.Check
-	require.EqualError(t, c.UnmarshalText([]byte("<")), `no check "<": want one of none, >=, >, cas, if-match`)
+	require.EqualError(t, c.UnmarshalText([]byte("<")), `no check "<": want one of none, >=, >, cas, if-match, ==`)
 }
