@@ -38,7 +38,14 @@ type expectation struct {
 	Granted []string `json:"granted,omitempty"`
 	// Longest is 0 where it is not what the scenario is about.
 	Longest check.Millis `json:"longest_wait_ms,omitzero"`
-	Because string       `json:"because"`
+	// Figures are what the run must show besides; left out where there are none.
+	Figures []figure `json:"figures,omitempty"`
+	Because string   `json:"because"`
+}
+
+type figure struct {
+	Of   string `json:"of"`
+	Want string `json:"want"`
 }
 
 // JSON writes a run as one object on a line of its own, in one Write. Lists are
@@ -58,7 +65,10 @@ func JSON(w io.Writer, r *Run) error {
 	}
 	if e := r.Expected; e != nil {
 		o.Expected = &expectation{
-			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), list(e.Rejected), e.Progress, e.Granted, check.Millis(e.Longest), e.Because,
+			e.Promise, list(e.Breaches), e.Belief, check.Millis(e.Overlap), list(e.Damage), list(e.Rejected), e.Progress, e.Granted, check.Millis(e.Longest), nil, e.Because,
+		}
+		for _, f := range e.Figures {
+			o.Expected.Figures = append(o.Expected.Figures, figure(f))
 		}
 	}
 	if j := r.Judgement(); j == AsExpected || j == NotAsExpected {

@@ -143,6 +143,11 @@ func TestJSONHasNoNullLists(t *testing.T) {
 		`"expected":{"promise":"kept","breaches":[],"belief":"exclusive","overlap_ms":0,"damage":[],"rejected":[],"progress":"ok","because":"nothing happens"},`+
 		`"as_expected":true,"missed":[],"events":0,"virtual_ms":0,"trace_sha256":"`+r.Result.TraceSHA256()+"\"}\n", b.String())
 
+	r.Expected.Figures = []scenarios.Figure{{Of: "tokens", Want: "1, 2"}}
+	b.Reset()
+	require.NoError(t, report.JSON(&b, r))
+	require.Contains(t, b.String(), `"progress":"ok","figures":[{"of":"tokens","want":"1, 2"}],"because":"nothing happens"}`)
+
 	r.Expected = nil
 	b.Reset()
 	require.NoError(t, report.JSON(&b, r))

@@ -27,6 +27,8 @@ type Expectation struct {
 	Granted []string
 	// Longest is the longest wait; 0 where it is not what the scenario is about.
 	Longest time.Duration
+	// Figures are what it must show besides.
+	Figures []Figure
 	// Because is where the figures come from: the closed form, with its numbers.
 	Because string
 }
@@ -71,6 +73,11 @@ func (e *Expectation) Differences(r *trial.Result) []string {
 	}
 	if e.Longest != 0 && r.Progress.Longest != e.Longest {
 		differ("longest wait", e.Longest, r.Progress.Longest)
+	}
+	for _, f := range e.Figures {
+		if got := figure(f.Of, r.History); got != f.Want {
+			differ(f.Of, f.Want, got)
+		}
 	}
 	return list
 }

@@ -64,6 +64,11 @@ func claimed(store resource.Store, steps string) trial.Cast {
 	}
 }
 
+// pauseOf pauses a client for d at its first step called label.
+func pauseOf(client, label string, d time.Duration) faults.Schedule {
+	return faults.Schedule{{Anchor: faults.Before(client, label, 1), Action: faults.Pause{Machine: client, Kind: sim.GC, For: d}}}
+}
+
 // pauseBefore pauses c1 at the first step called label.
 func pauseBefore(label, kind string, d time.Duration) faults.Schedule {
 	var k sim.Pause

@@ -13,7 +13,7 @@ import (
 	"locksim/trial"
 )
 
-// plainDel is S26, T5, T12, T13 and H6: c1 comes back late and deletes a key that
+// plainDel is S26, T5 and H6: c1 comes back late and deletes a key that
 // is c2's by now, so that c3 gets in.
 func plainDel() *Scenario {
 	release := "del"

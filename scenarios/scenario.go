@@ -66,6 +66,8 @@ func All() []*Scenario {
 		watchdog(),
 		plainDel(),
 		getThenDel(),
+		demo("demo-c1"),
+		demo("demo-c2"),
 		lateWrite(),
 		fenceOnWritesOnly(),
 		stolenMark(),

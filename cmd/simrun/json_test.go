@@ -71,7 +71,11 @@ type run struct {
 		Progress string   `json:"progress"`
 		Granted  []string `json:"granted"`
 		Longest  float64  `json:"longest_wait_ms"`
-		Because  string   `json:"because"`
+		Figures  []struct {
+			Of   string `json:"of"`
+			Want string `json:"want"`
+		} `json:"figures"`
+		Because string `json:"because"`
 	} `json:"expected"`
 	AsExpected *bool    `json:"as_expected"`
 	Missed     []string `json:"missed"`

@@ -3,6 +3,8 @@ package redis
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,11 +70,29 @@ const (
 // with them.
 func checkTimes(ttl, timeout *time.Duration) error {
 	*ttl, *timeout = cmp.Or(*ttl, defaultTTL), cmp.Or(*timeout, defaultTimeout)
-	if *ttl < time.Millisecond || *ttl%time.Millisecond != 0 {
-		return fmt.Errorf("ttl %v: want whole milliseconds, at least 1ms", *ttl)
+	if err := checkTTL("ttl", *ttl); err != nil {
+		return err
 	}
 	if *timeout < 0 {
 		return fmt.Errorf("timeout %v: want more than 0", *timeout)
+	}
+	return nil
+}
+
+// checkTTL tells whether a key can be given that TTL.
+func checkTTL(option string, ttl time.Duration) error {
+	if ttl < time.Millisecond || ttl%time.Millisecond != 0 {
+		return fmt.Errorf("%s %v: want whole milliseconds, at least 1ms", option, ttl)
+	}
+	return nil
+}
+
+// checkTTLs is checkTTL for each client's own.
+func checkTTLs(ttls map[string]time.Duration) error {
+	for _, client := range slices.Sorted(maps.Keys(ttls)) {
+		if err := checkTTL("ttl of "+client, ttls[client]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ func TestOptionErrors(t *testing.T) {
 		{SetNX{Lag: time.Second}, "setnx: lag 1s: want 0 or more, and only with a replica"},
 		{SetNX{Lag: -time.Second, Replica: true}, "setnx: lag -1s: want 0 or more, and only with a replica"},
 		{SetNX{TTL: time.Second, NoTTL: true}, "setnx: ttl 1s and no-ttl: want one of them"},
+		{SetNX{TTLs: map[string]time.Duration{"a": time.Second, "b": 0}}, "setnx: ttl of b 0s: want whole milliseconds, at least 1ms"},
+		{SetNX{TTLs: map[string]time.Duration{"a": time.Second}, NoTTL: true}, "setnx: ttls and no-ttl: want one of them"},
 		{SetNX{Expire: Separate, NoTTL: true}, "setnx: expire separate and no-ttl: want one of them"},
 		{SetNX{Deadline: true, NoTTL: true}, "setnx: deadline and no-ttl: want one of them"},
 		{SetNX{Expire: 9}, `setnx: expire 9: want one of ["atomic" "separate"]`},
@@ -88,7 +90,14 @@ func TestOptionsAsText(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "release: del\n", string(text))
 
+	ttls := SetNX{TTLs: map[string]time.Duration{"c1": 300 * time.Millisecond}}
+	text, err = yaml.Marshal(ttls)
+	require.NoError(t, err)
 	var s SetNX
+	require.NoError(t, yaml.Unmarshal(text, &s), "%s", text)
+	require.Equal(t, ttls, s, "%s", text)
+
+	s = SetNX{}
 	require.NoError(t, yaml.Unmarshal([]byte("{ttl: 30s, release: get-then-del, persistence: always, replica: true, lag: 100ms}"), &s))
 	require.Equal(t, SetNX{TTL: 30 * time.Second, Release: GetThenDel, Persistence: Always, Replica: true, Lag: 100 * time.Millisecond}, s)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("release: lua"), &s), `no way to release "lua": want one of compare, get-then-del, del`)

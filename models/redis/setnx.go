@@ -22,6 +22,8 @@ import (
 type SetNX struct {
 	// TTL is how long a key lives, in whole milliseconds: 10s by default.
 	TTL time.Duration `yaml:"ttl,omitempty"`
+	// TTLs is the TTL of single clients, by the client's name; others have TTL.
+	TTLs map[string]time.Duration `yaml:"ttls,omitempty"`
 	// Release is how the client gives the lock up: by comparing on the server, as
 	// it should.
 	Release Release `yaml:"release,omitempty"`
@@ -76,7 +78,7 @@ func (o SetNX) Open(w *sim.World) (models.Lock, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("setnx: %w", err)
 	}
-	l := &setNX{SetNX: o, watch: stopwatch{on: o.Deadline, clock: o.ClientClock, usable: o.TTL}}
+	l := &setNX{SetNX: o}
 	c := Config{o.Clock, o.Persistence}
 	if o.Replica {
 		l.pair = openPair(w, "r1", "r2", c, o.Lag)
@@ -92,6 +94,8 @@ func (o *SetNX) complete() error {
 		switch {
 		case o.TTL != 0:
 			return fmt.Errorf("ttl %v and no-ttl: want one of them", o.TTL)
+		case len(o.TTLs) != 0:
+			return errors.New("ttls and no-ttl: want one of them")
 		case o.Expire == Separate:
 			return errors.New("expire separate and no-ttl: want one of them")
 		case o.Deadline:
@@ -100,6 +104,7 @@ func (o *SetNX) complete() error {
 	}
 	if err := cmp.Or(
 		checkTimes(&o.TTL, &o.Timeout),
+		checkTTLs(o.TTLs),
 		Config{o.Clock, o.Persistence}.check(),
 		checkClock(o.ClientClock),
 		checkName("release", releaseNames[:], o.Release),

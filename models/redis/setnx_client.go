@@ -12,8 +12,21 @@ import (
 // setNX is the client's side.
 type setNX struct {
 	SetNX
-	watch stopwatch
-	pair  *pair // the server there is now
+	pair *pair // the server there is now
+}
+
+// ttl is that of p's keys; 0 where keys have none.
+func (l *setNX) ttl(p *sim.Process) time.Duration {
+	if own, ok := l.TTLs[p.Name()]; ok {
+		return own
+	}
+	return l.TTL
+}
+
+// started is the stopwatch of a client with a deadline.
+func (l *setNX) started(p *sim.Process) stopwatch {
+	w := stopwatch{on: l.Deadline, clock: l.ClientClock, usable: l.ttl(p)}
+	return w.started(p)
 }
 
 // Acquire makes one attempt. Once the key is set, it is the client that decides:
@@ -22,7 +35,7 @@ type setNX struct {
 // to its TTL.
 func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	value := newValue(p)
-	watch := l.watch.started(p)
+	watch := l.started(p)
 	if err := l.look(p, key); err != nil {
 		return models.Grant{}, err
 	}
@@ -34,7 +47,7 @@ func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	case err != nil:
 		return models.Grant{Value: value}, err
 	}
-	g := l.grant(value, server, watch)
+	g := l.grant(p, value, server, watch)
 	g.Token = token
 	if err = l.follow(p, server, key, &g); err == nil {
 		err = watch.late(p)
@@ -66,7 +79,7 @@ func (l *setNX) look(p *sim.Process, key string) error {
 
 // set takes the key, and a token where that is the same step.
 func (l *setNX) set(p *sim.Process, server *sim.Server, key, value string) (int64, error) {
-	ttl := l.TTL
+	ttl := l.ttl(p)
 	if l.Expire == Separate {
 		ttl = 0
 	}
@@ -92,7 +105,7 @@ func (l *setNX) set(p *sim.Process, server *sim.Server, key, value string) (int6
 func (l *setNX) follow(p *sim.Process, server *sim.Server, key string, g *models.Grant) error {
 	if l.Expire == Separate {
 		g.Anchor = p.World().Now()
-		n, err := sim.Call[Integer](p, server, &PExpire{key, l.TTL}, l.Timeout)
+		n, err := sim.Call[Integer](p, server, &PExpire{key, l.ttl(p)}, l.Timeout)
 		switch {
 		case err != nil:
 			// The program ends in an exception that nobody had thought of, and the key
@@ -127,15 +140,15 @@ func fence(key string) string { return key + ":fence" }
 
 // grant is what the client has. The server truncates to milliseconds and clocks
 // run up to 500 ppm off, which is the allowance declared for a plain lease.
-func (l *setNX) grant(value string, server *sim.Server, watch stopwatch) models.Grant {
+func (l *setNX) grant(p *sim.Process, value string, server *sim.Server, watch stopwatch) models.Grant {
 	g := models.Grant{
-		Term:     l.TTL,
+		Term:     l.ttl(p),
 		Value:    value,
 		Votes:    []string{server.Name()},
 		Deadline: watch.deadline(),
 	}
 	if !l.NoTTL {
-		g.Allowance = l.TTL/2000 + time.Millisecond
+		g.Allowance = g.Term/2000 + time.Millisecond
 	}
 	return g
 }
@@ -162,7 +175,7 @@ func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
 // Extend gives the key a new TTL if it still has the value of g. Without a TTL it
 // only looks.
 func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
-	watch := l.watch.started(p)
+	watch := l.started(p)
 	server := l.pair.primary
 	if err := l.prolong(p, key, g.Value); err != nil {
 		return models.Grant{}, err
@@ -170,14 +183,14 @@ func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant
 	if watch.late(p) != nil {
 		return models.Grant{}, errLate
 	}
-	longer := l.grant(g.Value, server, watch)
+	longer := l.grant(p, g.Value, server, watch)
 	longer.Token = g.Token
 	return longer, nil
 }
 
 func (l *setNX) prolong(p *sim.Process, key, value string) error {
 	if !l.NoTTL {
-		return l.confirm(p, &ExpireIfEqual{key, value, l.TTL})
+		return l.confirm(p, &ExpireIfEqual{key, value, l.ttl(p)})
 	}
 	current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
 	if err == nil && current.Value != value {

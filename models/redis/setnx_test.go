@@ -56,6 +56,29 @@ func TestSetNX(t *testing.T) {
 	})
 }
 
+// T12: each client has a TTL of its own, in the key, in the promise, in an
+// extension, and by its own measure.
+func TestTTLs(t *testing.T) {
+	s := newStage(t, SetNX{Deadline: true, TTLs: map[string]time.Duration{"a": 300 * hop}})
+	pttl := func(p *sim.Process) Integer { return ask[Integer](p, s.server("r1"), &PTTL{"k"}) }
+	s.client("a", 0, func(p *sim.Process) {
+		g, err := s.lock.Acquire(p, "k")
+		require.NoError(t, err)
+		require.Equal(t, models.Deadline{Reading: 300 * hop}, *g.Deadline)
+		require.Equal(t, Integer(298), pttl(p), "two hops later")
+		p.Sleep(100 * hop)
+		longer, err := s.lock.(models.Extender).Extend(p, "k", g)
+		require.NoError(t, err)
+		require.Equal(t, 300*hop, longer.Term)
+		require.Equal(t, 1150*time.Microsecond, longer.Allowance)
+		require.Equal(t, Integer(298), pttl(p))
+	})
+	b := s.acquire("b", time.Second)
+	s.run()
+	require.NoError(t, b.err)
+	require.Equal(t, ttl, b.grant.Term)
+}
+
 // Each way to release, by the owner of a key that has expired and been taken by
 // another: before the release, or between its GET and its DEL.
 func TestReleaseAfterExpiry(t *testing.T) {

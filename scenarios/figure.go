@@ -1,0 +1,64 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"locksim/history"
+)
+
+// Figure is what a run must show besides the verdicts: Of is the name of what is
+// looked at, one of those below, Want what it must come to, in words.
+type Figure struct{ Of, Want string }
+
+// What a Figure can be of. Each lists what happened in the order of time.
+const (
+	tokens    = "tokens"     // of the grants: "1, 2"
+	releases  = "releases"   // what each was told: "c1 ok, c2 not held"
+	owners    = "owners"     // who each look was told has the lock: "c2, nobody"
+	lastWrite = "last write" // whose was accepted last: "c2", "none"
+)
+
+// figure is what of comes to in h.
+func figure(of string, h *history.History) string {
+	var list []string
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case of == tokens && returned(e, history.Acquire) && e.Outcome == history.OK:
+			list = append(list, fmt.Sprint(e.Token))
+		case of == releases && returned(e, history.Release):
+			list = append(list, e.Who+" "+outcomes[e.Outcome])
+		case of == owners && returned(e, history.Read):
+			list = append(list, owner(h, e))
+		case of == lastWrite && e.Kind == history.Write && e.Outcome == history.OK:
+			list = []string{e.Peer}
+		}
+	}
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+var outcomes = map[history.Outcome]string{
+	history.OK: "ok", history.Refused: "failed", history.NotHeld: "not held", history.Unknown: "unknown",
+}
+
+func returned(e *history.Event, v history.Verb) bool { return e.Kind == history.Return && e.Verb == v }
+
+// owner is the client whose grant a read found.
+func owner(h *history.History, read *history.Event) string {
+	switch {
+	case read.Outcome != history.OK:
+		return "unknown"
+	case read.Grant == 0:
+		return "nobody"
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Call && e.Grant == read.Grant {
+			return e.Who
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,28 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"locksim/scenarios"
+	"locksim/trial"
+)
+
+// A figure that comes out otherwise is noticed, and one that nobody knows.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	s := scenarios.Find("demo-c1")
+	r, err := trial.Run(s.SpecFor(0))
+	require.NoError(t, err)
+	e := s.Expect()
+	require.Empty(t, e.Differences(&r))
+	e.Figures = []scenarios.Figure{{"tokens", "2, 1"}, {"releases", "A not held"}, {"owners", "B"}, {"last write", "B"}, {"colour", "red"}}
+	require.Equal(t, []string{
+		"tokens: expected 2, 1, got 1, 2",
+		"releases: expected A not held, got A ok",
+		"owners: expected B, got nobody",
+		"last write: expected B, got A",
+		"colour: expected red, got none",
+	}, e.Differences(&r))
+}
