@@ -92,6 +92,7 @@ func All() []*Scenario {
 		redlockClockJump("redlock-clock-jump"),
 		redlockClockJump("redlock-clock-jump-monotonic"),
 		redlockGCInFlight(),
+		gcInFlightRedis(),
 		redlockSends(),
 		redlockCleanup(),
 		redlockSuspended(),
