@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"locksim/history"
 )
@@ -17,6 +19,7 @@ const (
 	releases  = "releases"   // what each was told: "c1 ok, c2 not held"
 	owners    = "owners"     // who each look was told has the lock: "c2, nobody"
 	lastWrite = "last write" // whose was accepted last: "c2", "none"
+	beliefs   = "beliefs"    // how long each lasted that has ended: "c1 9.792s"
 )
 
 // figure is what of comes to in h.
@@ -33,6 +36,8 @@ func figure(of string, h *history.History) string {
 			list = append(list, owner(h, e))
 		case of == lastWrite && e.Kind == history.Write && e.Outcome == history.OK:
 			list = []string{e.Peer}
+		case of == beliefs && e.Kind == history.Doubt:
+			list = append(list, e.Who+" "+short(e.At-believed(h, e.Grant)))
 		}
 	}
 	if len(list) == 0 {
@@ -47,6 +52,12 @@ var outcomes = map[history.Outcome]string{
 
 func returned(e *history.Event, v history.Verb) bool { return e.Kind == history.Return && e.Verb == v }
 
+// believed is when the belief in a grant began.
+func believed(h *history.History, grant int32) time.Duration {
+	i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Believe && e.Grant == grant })
+	return h.Events[i].At
+}
+
 // owner is the client whose grant a read found.
 func owner(h *history.History, read *history.Event) string {
 	switch {
@@ -55,10 +66,6 @@ func owner(h *history.History, read *history.Event) string {
 	case read.Grant == 0:
 		return "nobody"
 	}
-	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Call && e.Grant == read.Grant {
-			return e.Who
-		}
-	}
-	return "unknown"
+	i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Call && e.Grant == read.Grant })
+	return h.Events[i].Who
 }

@@ -94,6 +94,7 @@ func All() []*Scenario {
 		redlockGCInFlight(),
 		gcInFlightRedis(),
 		redlockSends(),
+		nodeTimeout(),
 		redlockCleanup(),
 		redlockSuspended(),
 		redlockSteppedBack(),
