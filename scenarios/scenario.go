@@ -109,6 +109,7 @@ func All() []*Scenario {
 		redlockDrift("redlock-drift-ppm"),
 		serverDown(),
 		holderDies(),
+		partitionedHolder(),
 		replicaRead(),
 		asyncFailover(),
 		waitFailover(),

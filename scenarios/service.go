@@ -60,7 +60,7 @@ func serverDown() *Scenario {
 	return s
 }
 
-// holderDies is S6, T2, T4, R3 and H8: the holder dies, and who has not given the
+// holderDies is S6, T2, T4 and H8: the holder dies, and who has not given the
 // key a term in the same step has locked for ever.
 func holderDies() *Scenario {
 	expire := "none"
