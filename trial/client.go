@@ -123,7 +123,7 @@ func (c *client) watch(p *sim.Process, l *Line) {
 		return
 	}
 	p.Go("watch", func(t *sim.Process) {
-		for !t.Wait(&h.ended, l.Every) {
+		for h.watched() && !t.Wait(&h.ended, l.Every) {
 			c.recorder.renew(t, h)
 		}
 	})
@@ -153,7 +153,7 @@ func (c *client) work(p *sim.Process, d time.Duration) {
 // watched is the lock that the first thread watches; nil for none.
 func (c *client) watched() *holding {
 	for _, h := range c.held {
-		if h.watch != nil && h.watch.Main {
+		if h.watched() && h.watch.Main {
 			return h
 		}
 	}

@@ -71,6 +71,7 @@ func TestSpecsThatPanicked(t *testing.T) {
 		{"nil action", trial.Spec{System: ideal(), Cast: one, Schedule: faults.Schedule{{}}}, "schedule line 1 has no action"},
 		{"unknown verb", trial.Spec{System: ideal(), Cast: trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.Script{{Verb: "fly"}}}}}}, `no verb "fly"`},
 		{"negative work", trial.Spec{System: ideal(), Cast: trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.Script{{Verb: "work", For: -1}}}}}}, "a duration is negative"},
+		{"negative times", trial.Spec{System: ideal(), Cast: trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.Script{{Verb: "watch", Every: 1, Times: -1}}}}}}, "or a number"},
 		{"nil lock", trial.Spec{System: nothing{}, Cast: one}, "system: Open returned neither a lock nor an error"},
 		{"link to nowhere", trial.Spec{System: ideal(), Cast: one, Latency: sim.Latency{Links: map[string][]time.Duration{"c1>r9": {1}}}}, `latency of link "c1>r9": no machine "r9"`},
 	} {

@@ -38,6 +38,8 @@ type holding struct {
 	watch *Line // how it is extended; nil for not at all
 	// minted is the token that a resource handed out for it; 0 for none.
 	minted int64
+	// renewals are the attempts of the watch to extend it.
+	renewals int
 	// onLoss is called when the client learns of the loss.
 	onLoss func()
 }
@@ -49,6 +51,11 @@ func (h *holding) token() int64 {
 		return h.minted
 	}
 	return h.grant.Token
+}
+
+// watched tells whether the watch over h is to extend it once more.
+func (h *holding) watched() bool {
+	return h.watch != nil && (h.watch.Times == 0 || h.renewals < h.watch.Times)
 }
 
 // lose is what a client does when it learns that it has lost the lock.
@@ -147,6 +154,7 @@ func (r *recorder) extend(p *sim.Process, h *holding) {
 // renew is an extension by whoever watches over h: unless that ignores it, a
 // failure of any kind ends the work.
 func (r *recorder) renew(p *sim.Process, h *holding) {
+	h.renewals++
 	outcome := r.ask(p, h)
 	switch {
 	case outcome == history.OK || h.watch.Ignore:

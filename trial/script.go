@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -14,10 +15,11 @@ import (
 //	                                  to jitter more, after each refusal
 //	try [KEY]                         one attempt; refused: on behind the release of KEY
 //	extend [KEY]                      ask for a new term
-//	watch [KEY] every 3s [main] [ignore]
-//	                                  from now on, extend the lock that often: in a
-//	                                  thread of its own, or (main) only while working;
-//	                                  a failure ends the work, or (ignore) does not
+//	watch [KEY] every 3s [times 5] [main] [ignore]
+//	                                  from now on, extend the lock that often, no
+//	                                  more than 5 times: in a thread of its own, or
+//	                                  (main) only while working; a failure ends the
+//	                                  work, or (ignore) does not
 //	look [KEY]                        ask who holds the lock
 //	check [KEY]                       ask, and give up the lock if it is another's
 //	work 1s                           work; ends early when the client knows that it lost the lock
@@ -48,6 +50,7 @@ type Line struct {
 	For    time.Duration // until, work
 	Every  time.Duration // acquire: the wait after a refusal; watch: between extensions
 	Jitter time.Duration // acquire: the most that is added to it
+	Times  int           // watch: how often at most; 0 for without end
 	Main   bool          // watch: by the first thread, while it works
 	Ignore bool          // watch: a failed extension changes nothing
 	Blind  bool          // write: not computed from what was read
@@ -98,6 +101,9 @@ func (l Line) String() string {
 	}
 	if l.Jitter != 0 {
 		words = append(words, "jitter", l.Jitter.String())
+	}
+	if l.Times != 0 {
+		words = append(words, "times", strconv.Itoa(l.Times))
 	}
 	if l.Main {
 		words = append(words, "main")
@@ -245,6 +251,11 @@ func (l *Line) takeWatch(words []string) ([]string, error) {
 	if l.Every == 0 {
 		return words, fmt.Errorf("there is 0s behind every: want more")
 	}
+	if len(words) > 0 && words[0] == "times" {
+		if l.Times, words, err = takeCount(words[1:], "times"); err != nil {
+			return words, err
+		}
+	}
 	if len(words) > 0 && words[0] == "main" {
 		l.Main, words = true, words[1:]
 	}
@@ -259,6 +270,15 @@ func takeWord(words []string) (string, []string) {
 		return "", nil
 	}
 	return words[0], words[1:]
+}
+
+func takeCount(words []string, after string) (int, []string, error) {
+	word, rest := takeWord(words)
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 {
+		return 0, nil, fmt.Errorf("there is %q behind %s: want a number such as 3, at least 1", word, after)
+	}
+	return n, rest, nil
 }
 
 func takeDuration(words []string, after string) (time.Duration, []string, error) {

@@ -114,8 +114,8 @@ func (s *Spec) validateScript(c *Client) error {
 		switch {
 		case !slices.Contains(verbs, line.Verb):
 			err = fmt.Errorf("no verb %q: want one of %s", line.Verb, strings.Join(verbs, ", "))
-		case line.For < 0 || line.Every < 0 || line.Jitter < 0 || line.Verb == "watch" && line.Every == 0:
-			err = fmt.Errorf("a duration is negative, or a watch has none")
+		case line.For < 0 || line.Every < 0 || line.Jitter < 0 || line.Times < 0 || line.Verb == "watch" && line.Every == 0:
+			err = fmt.Errorf("a duration is negative, or a number, or a watch has no duration")
 		case (line.usesLock() || line.Verb == "mint") && s.System == nil:
 			err = fmt.Errorf("the spec has no system to lock with")
 		case line.usesResource() && s.resource(line.Object) == nil:

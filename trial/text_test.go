@@ -31,6 +31,8 @@ func TestScriptText(t *testing.T) {
 		{"once doc; write doc; write doc blind; write doc as draft; write doc blind as blind", ""},
 		{"work 90s", "work 1m30s"},
 		{"watch every 3s", ""},
+		{"watch every 3s times 5", ""},
+		{"watch every 3s times 1 main ignore", ""},
 		{"watch b every 3300ms main ignore; check; check b", "watch b every 3.3s main ignore; check; check b"},
 	} {
 		s, err := trial.ParseScript(c.text)
@@ -59,6 +61,9 @@ func TestScriptErrors(t *testing.T) {
 		{"acquire every soon", `step 1, "acquire every soon": there is "soon" behind every: want a duration such as 1s, not negative`},
 		{"watch", `step 1, "watch": want how often to extend, such as watch every 3s`},
 		{"watch every 0s", `step 1, "watch every 0s": there is 0s behind every: want more`},
+		{"watch every 3s times", `step 1, "watch every 3s times": there is "" behind times: want a number such as 3, at least 1`},
+		{"watch every 3s times 0", `step 1, "watch every 3s times 0": there is "0" behind times: want a number such as 3, at least 1`},
+		{"watch every 3s main times 2", `step 1, "watch every 3s main times 2": there is "times" behind it: want the end of the step`},
 		{"watch every 3s loudly", `step 1, "watch every 3s loudly": there is "loudly" behind it: want the end of the step`},
 		{"try every 1s", `step 1, "try every 1s": there is "every" behind it: want the end of the step`},
 	} {
@@ -87,7 +92,7 @@ func specs() *rapid.Generator[trial.Spec] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "clients") {
 			line := rapid.SampledFrom(trial.MustScript(
-				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; claim doc; mint doc; do doc x; look; check b; watch b every 3s main ignore; extend b; release"))
+				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; release"))
 			s.Cast.Clients = append(s.Cast.Clients, trial.Client{
 				Name: fmt.Sprint("c", i), Script: rapid.SliceOfN(line, 1, 5).Draw(t, "script"),
 			})

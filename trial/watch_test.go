@@ -8,6 +8,7 @@ import (
 
 	"locksim/check"
 	"locksim/faults"
+	"locksim/history"
 	"locksim/models"
 	"locksim/models/redis"
 	"locksim/models/resource"
@@ -58,6 +59,27 @@ func TestWatch(t *testing.T) {
 			require.Equal(t, c.belief, r.Belief.Status)
 			require.Len(t, r.Damage.Events, c.damage)
 		})
+	}
+}
+
+// TestWatchTimes: R5. After so many extensions the watch is over, and the lock with
+// its term: c1 goes on, since nobody tells it.
+func TestWatchTimes(t *testing.T) {
+	t.Parallel()
+	for watch, want := range map[string]int{
+		"watch every 3300ms times 1": 1, "watch every 3300ms times 1 main": 1,
+		"watch every 3300ms times 4": 4, "watch every 3300ms times 4 main": 4,
+		"watch every 3300ms times 9": 7, // the work is done before
+	} {
+		r := watched(t, watch, "")
+		extensions := 0
+		for _, e := range r.History.Events {
+			if e.Kind == history.Return && e.Verb == history.Extend {
+				extensions++
+			}
+		}
+		require.Equal(t, want, extensions, watch)
+		require.Equal(t, want < 5, r.Belief.Total > 0, watch)
 	}
 }
 
