@@ -64,6 +64,8 @@ func All() []*Scenario {
 		gcPauseRedis(),
 		checkThenWrite(),
 		watchdog(),
+		redlockExtend(),
+		redlockExtendCap(),
 		plainDel(),
 		getThenDel(),
 		demo("demo-c1"),
