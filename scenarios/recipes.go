@@ -22,7 +22,7 @@ func plainDel() *Scenario {
 		Claim:  "a release that does not compare deletes another's lock and lets a third in",
 		Claims: []string{"S26", "T5", "T19", "H6"},
 	}
-	s.Params = []Param{choice("release", &release, []string{"del", "get-then-del", "compare"}, "how a client gives up the lock")}
+	s.Params = []Param{choice("release", &release, []string{"del", "get-then-del", "compare", "lua"}, "how a client gives up the lock")}
 	s.Spec = func() trial.Spec {
 		system := redis.SetNX{TTL: 10 * time.Second}
 		mustText(&system.Release, release)
@@ -42,7 +42,7 @@ func plainDel() *Scenario {
 		}
 	}
 	s.Expect = func() Expectation { return lateRelease(release == "del") }
-	s.Control = func() Control { return turned("plain-del", "release", release, "compare", "del") }
+	s.Control = func() Control { return turned("plain-del", "release", release, "del", "compare") }
 	return s
 }
 
@@ -82,12 +82,12 @@ func getThenDel() *Scenario {
 		Claim:  "comparing in the client leaves a gap: the key that was checked is another's when it is deleted",
 		Claims: []string{"S27", "T5"},
 	}
-	s.Params = []Param{choice("release", &release, []string{"get-then-del", "compare"}, "how a client gives up the lock")}
+	s.Params = []Param{choice("release", &release, []string{"get-then-del", "compare", "lua"}, "how a client gives up the lock: GET and DEL, DELEX IFEQ, or EVAL of the script")}
 	s.Spec = func() trial.Spec {
 		system := redis.SetNX{TTL: 10 * time.Second}
 		mustText(&system.Release, release)
 		// c1's last message, whichever that is: its DEL, or its compare-and-delete.
-		last := map[string]int{"get-then-del": 3, "compare": 2}[release]
+		last := map[string]int{"get-then-del": 3, "compare": 2, "lua": 2}[release]
 		return trial.Spec{
 			System: system,
 			Cast: trial.Cast{Clients: []trial.Client{
@@ -106,15 +106,17 @@ func getThenDel() *Scenario {
 	// and is told at 16.062 that its key is gone.
 	s.Expect = func() Expectation {
 		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
-			Because: "the server compares at the instant of the deletion"}
+			Because: "the server compares at the instant of the deletion, by DELEX as by the script",
+			Figures: []Figure{{releases, "c1 not held, c2 ok"}}}
 		if release == "get-then-del" {
+			e.Figures = []Figure{{releases, "c1 ok, c2 not held"}}
 			e.Promise, e.Breaches = check.Broken, []string{check.LostLease}
 			e.Damage = []string{check.WrongRelease}
 			e.Because = "c1's GET at 2.003 finds its own value, its DEL at 12.005 c2's key; c2 finds it gone at 16.061"
 		}
 		return e
 	}
-	s.Control = func() Control { return turned("get-then-del", "release", release, "compare", "get-then-del") }
+	s.Control = func() Control { return turned("get-then-del", "release", release, "get-then-del", "compare") }
 	return s
 }
 

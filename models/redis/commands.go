@@ -51,6 +51,11 @@ type (
 	// DelIfEqual is DELEX Key IFEQ Value: compare and delete as one step of the
 	// server. The answer is an Integer, the number of keys deleted.
 	DelIfEqual struct{ Key, Value string }
+	// EvalDelIfEqual is the same by a script, as the Redis documentation has it: EVAL
+	// "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1])
+	// else return 0 end" 1 Key Value. The answer is an Integer, the number of keys
+	// deleted.
+	EvalDelIfEqual struct{ Key, Value string }
 	// ExpireIfEqual is PEXPIRE Key TTL if the key has Value, as one step of the
 	// server. The answer is an Integer: 1, or 0 where the value differs or the
 	// key is not there.
@@ -89,6 +94,9 @@ func (*Del) Label() string { return "DEL" }
 
 // Label is the command's name in the history.
 func (*DelIfEqual) Label() string { return "DELEX" }
+
+// Label is the command's name in the history.
+func (*EvalDelIfEqual) Label() string { return "EVAL" }
 
 // Label is the command's name in the history.
 func (*ExpireIfEqual) Label() string { return "PEXPIRE" }

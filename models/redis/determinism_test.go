@@ -22,6 +22,7 @@ func TestDeterminism(t *testing.T) {
 		SetNX{Replica: true, Lag: 3 * hop, Wait: 1, Expire: Separate, Token: SeparateIncr},
 		SetNX{Replica: true, Lag: 30 * hop, Check: CheckReplica, Persistence: EverySec},
 		SetNX{Token: ScriptIncr, Persistence: EverySec},
+		SetNX{Release: Lua},
 		Redlock{},
 		Redlock{Token: SumOfCounters},
 		Redlock{Sends: Parallel, Persistence: EverySec, Clock: Monotonic, ClientClock: clock.Boottime},

@@ -4,7 +4,7 @@
 // # What is real
 //
 // The commands. Each of SET with NX and PX or without, GET, DEL, DELEX IFEQ,
-// PEXPIRE and INCR is parsed and executed by miniredis, a Redis in Go, on its own dataset; there is no
+// PEXPIRE, INCR, and EVAL of the script that compares and deletes, is parsed and executed by miniredis, a Redis in Go, on its own dataset; there is no
 // connection and no goroutine: a command is dispatched as a function call.
 //
 // # What is modelled
@@ -25,7 +25,7 @@
 // two atomic commands that Redis has only as scripts: compare and PEXPIRE
 // ([ExpireIfEqual]), and SET NX with INCR ([SetIncr]). DELEX with IFEQ is a
 // command since Redis 8.4; before, it is the well-known script that does the same
-// in one step.
+// in one step ([EvalDelIfEqual], which runs that script, and answers alike).
 //
 // # Replication
 //

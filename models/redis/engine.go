@@ -92,6 +92,17 @@ func (e *engine) delIfEqual(key, value string) bool {
 	return e.run()[1] == '1'
 }
 
+// compareAndDelete is the script of the Redis documentation ("Distributed Locks with
+// Redis") that releases a lock.
+const compareAndDelete = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+
+// evalDelIfEqual runs that script in miniredis's Lua: it takes a hundred times as long
+// as DELEX.
+func (e *engine) evalDelIfEqual(key, value string) bool {
+	e.args = append(e.args[:0], "EVAL", compareAndDelete, "1", key, value)
+	return e.run()[1] == '1'
+}
+
 // expire is PEXPIRE key ttl.
 func (e *engine) expire(key string, ttl time.Duration) bool {
 	e.args = append(e.args[:0], "PEXPIRE", key, e.ms(ttl))

@@ -86,6 +86,8 @@ func (n *Node) Serve(s *sim.Server, r sim.Request) {
 		r.Reply(n.del(s, c, r.From()))
 	case *DelIfEqual:
 		r.Reply(n.delIfEqual(s, c, r.From()))
+	case *EvalDelIfEqual:
+		r.Reply(n.evalDelIfEqual(s, c, r.From()))
 	case *ExpireIfEqual:
 		r.Reply(n.expireIfEqual(s, c))
 	case *PTTL:
@@ -159,19 +161,26 @@ func (n *Node) get(s *sim.Server, c *Get) Bulk {
 
 func (n *Node) del(s *sim.Server, c *Del, from string) Integer {
 	n.lapse(s, c.Key)
-	if !n.engine.del(c.Key) {
-		return 0
-	}
-	n.forget(s, c.Key, history.FreedDeleted, from)
-	return 1
+	return n.deleted(s, c.Key, from, n.engine.del(c.Key))
 }
 
 func (n *Node) delIfEqual(s *sim.Server, c *DelIfEqual, from string) Integer {
 	n.lapse(s, c.Key)
-	if !n.engine.delIfEqual(c.Key, c.Value) {
+	return n.deleted(s, c.Key, from, n.engine.delIfEqual(c.Key, c.Value))
+}
+
+func (n *Node) evalDelIfEqual(s *sim.Server, c *EvalDelIfEqual, from string) Integer {
+	n.lapse(s, c.Key)
+	return n.deleted(s, c.Key, from, n.engine.evalDelIfEqual(c.Key, c.Value))
+}
+
+// deleted is the answer to a command of from's that was to delete key, and notes
+// whether it did.
+func (n *Node) deleted(s *sim.Server, key, from string, did bool) Integer {
+	if !did {
 		return 0
 	}
-	n.forget(s, c.Key, history.FreedDeleted, from)
+	n.forget(s, key, history.FreedDeleted, from)
 	return 1
 }
 

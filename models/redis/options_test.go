@@ -21,7 +21,7 @@ func TestOptionErrors(t *testing.T) {
 		{SetNX{TTL: 1500 * time.Microsecond}, "setnx: ttl 1.5ms: want whole milliseconds, at least 1ms"},
 		{SetNX{TTL: -time.Second}, "setnx: ttl -1s: want whole milliseconds, at least 1ms"},
 		{SetNX{Timeout: -1}, "setnx: timeout -1ns: want more than 0"},
-		{SetNX{Release: 9}, `setnx: release 9: want one of ["compare" "get-then-del" "del"]`},
+		{SetNX{Release: 9}, `setnx: release 9: want one of ["compare" "get-then-del" "del" "lua"]`},
 		{SetNX{Persistence: 9}, `setnx: persistence 9: want one of ["none" "everysec" "always"]`},
 		{SetNX{Clock: 9}, `setnx: clock 9: want one of ["wall" "monotonic"]`},
 		{SetNX{ClientClock: 9}, `setnx: client-clock 9: want one of ["monotonic" "boottime" "wall"]`},
@@ -100,7 +100,7 @@ func TestOptionsAsText(t *testing.T) {
 	s = SetNX{}
 	require.NoError(t, yaml.Unmarshal([]byte("{ttl: 30s, release: get-then-del, persistence: always, replica: true, lag: 100ms}"), &s))
 	require.Equal(t, SetNX{TTL: 30 * time.Second, Release: GetThenDel, Persistence: Always, Replica: true, Lag: 100 * time.Millisecond}, s)
-	require.ErrorContains(t, yaml.Unmarshal([]byte("release: lua"), &s), `no way to release "lua": want one of compare, get-then-del, del`)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("release: eval"), &s), `no way to release "eval": want one of compare, get-then-del, del, lua`)
 	require.Equal(t, "(no such option: 9)", Release(9).String())
 
 	more := SetNX{

@@ -130,7 +130,7 @@ func steps() *rapid.Generator[[]step] {
 		return step{
 			wait: rapid.SampledFrom(spans).Draw(t, "wait"),
 			kind: rapid.SampledFrom([]string{
-				"set", "set", "set", "get", "del", "delex", "pexpire", "pttl", "pttl", "jump", "rate", "kill", "power",
+				"set", "set", "set", "get", "del", "delex", "eval", "pexpire", "pttl", "pttl", "jump", "rate", "kill", "power",
 				"setnx", "put", "incr",
 			}).Draw(t, "kind"),
 			key:   rapid.SampledFrom([]string{"k", "k", "l"}).Draw(t, "key"),
@@ -158,6 +158,8 @@ func (o step) command() any {
 		return &Del{o.key}
 	case "delex":
 		return &DelIfEqual{o.key, o.value}
+	case "eval": // S27: the reference has one rule for both
+		return &EvalDelIfEqual{o.key, o.value}
 	case "pexpire":
 		return &ExpireIfEqual{o.key, o.value, o.ttl}
 	}

@@ -167,6 +167,8 @@ func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
 		fallthrough
 	case PlainDel:
 		return l.confirm(p, &Del{key})
+	case Lua:
+		return l.confirm(p, &EvalDelIfEqual{key, g.Value})
 	default:
 		return l.confirm(p, &DelIfEqual{key, g.Value})
 	}

@@ -94,6 +94,8 @@ func TestReleaseAfterExpiry(t *testing.T) {
 		{"S27 get-then-del, expired before", GetThenDel, 11 * time.Second, models.ErrNotHeld, false},
 		{"S27 get-then-del, expired between", GetThenDel, 9900 * hop, nil, true},
 		{"S27 compare, not expired", Compare, 9900 * hop, nil, false},
+		{"S27 lua", Lua, 11 * time.Second, models.ErrNotHeld, false},
+		{"S27 lua, not expired", Lua, 9900 * hop, nil, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

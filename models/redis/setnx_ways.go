@@ -6,18 +6,20 @@ type Release uint8
 // The ways to release.
 const (
 	// Compare deletes the key if it has the client's value, in one step of the
-	// server: DELEX IFEQ, or the script of the Redis documentation.
+	// server: DELEX IFEQ, a command since Redis 8.4.
 	Compare Release = iota
 	// GetThenDel compares in the client: GET, then DEL. The key can change hands
 	// between the two.
 	GetThenDel
 	// PlainDel deletes the key, whoever's it is.
 	PlainDel
+	// Lua does what Compare does by the script of the Redis documentation.
+	Lua
 )
 
-var releaseNames = [...]string{Compare: "compare", GetThenDel: "get-then-del", PlainDel: "del"}
+var releaseNames = [...]string{Compare: "compare", GetThenDel: "get-then-del", PlainDel: "del", Lua: "lua"}
 
-// String is the way's name: "compare", "get-then-del" or "del".
+// String is the way's name: "compare", "get-then-del", "del" or "lua".
 func (r Release) String() string { return nameOf(releaseNames[:], r) }
 
 // MarshalText writes the way's name.
