@@ -78,6 +78,9 @@ const (
 	End
 	// Mint: resource Who handed out Token of object Lock to client Peer.
 	Mint
+	// Fsync: node Who has synced a file of its own to its disk, and so that file's
+	// writes survive a loss of power.
+	Fsync
 )
 
 // Verb says what an operation wanted, or which way a message went.

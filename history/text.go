@@ -44,6 +44,8 @@ func (k Kind) word() string {
 		return "end"
 	case Mint:
 		return "mint"
+	case Fsync:
+		return "fsync"
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func (s *teller) freedToo(i int, e *history.Event) []string {
 	for j := i + 1; j < len(s.h.Events); j++ {
 		f := &s.h.Events[j]
 		switch {
-		case f.Kind == history.Send || f.Kind == history.Step || s.told[j]:
+		case f.Kind == history.Send || f.Kind == history.Step || f.Kind == history.Fsync || s.told[j]:
 		case f.Kind == history.Freed && f.Value == e.Value && f.Why == e.Why && f.Peer == e.Peer:
 			s.told[j] = true
 			nodes = append(nodes, f.Who)

@@ -1,8 +1,8 @@
 package scenarios
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,23 +13,28 @@ import (
 // looked at, one of those below, Want what it must come to, in words.
 type Figure struct{ Of, Want string }
 
-// What a Figure can be of. Each lists what happened in the order of time.
+// What a Figure can be of. Each lists what happened in the order of time, except for
+// fsyncs, which is a number.
 const (
 	tokens    = "tokens"     // of the grants: "1, 2"
 	releases  = "releases"   // what each was told: "c1 ok, c2 not held"
 	owners    = "owners"     // who each look was told has the lock: "c2, nobody"
 	lastWrite = "last write" // whose was accepted last: "c2", "none"
 	beliefs   = "beliefs"    // how long each lasted that has ended: "c1 9.792s"
+	fsyncs    = "fsyncs"     // how often any node has synced its file: "10"
 )
 
 // figure is what of comes to in h.
 func figure(of string, h *history.History) string {
 	var list []string
+	syncs := 0
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
+		case e.Kind == history.Fsync:
+			syncs++
 		case of == tokens && returned(e, history.Acquire) && e.Outcome == history.OK:
-			list = append(list, fmt.Sprint(e.Token))
+			list = append(list, strconv.FormatInt(e.Token, 10))
 		case of == releases && returned(e, history.Release):
 			list = append(list, e.Who+" "+outcomes[e.Outcome])
 		case of == owners && returned(e, history.Read):
@@ -39,6 +44,9 @@ func figure(of string, h *history.History) string {
 		case of == beliefs && e.Kind == history.Doubt:
 			list = append(list, e.Who+" "+short(e.At-believed(h, e.Grant)))
 		}
+	}
+	if of == fsyncs {
+		return strconv.Itoa(syncs)
 	}
 	if len(list) == 0 {
 		return "none"

@@ -117,6 +117,7 @@ func All() []*Scenario {
 		waitFailover(),
 		splitVote(),
 		everysecPowerLoss(),
+		fsyncPrice(),
 		pauseOdds(),
 		localLock(),
 		jobAfterRelease(),

@@ -53,7 +53,8 @@
 //   - Redis also looks for expired keys about ten times a second. Nobody can tell
 //     by commands, so the node does not. The record of an expiry is therefore as
 //     late as the next command on that key.
-//   - An fsync takes no time and never fails, and everysec syncs at the whole
+//   - An fsync takes no time and never fails; each is recorded, so that they can be
+//     counted. Always syncs for each command by itself, and everysec at the whole
 //     seconds of the node's monotonic clock. Real Redis syncs about a second
 //     after the last one, up to two seconds when the disk is slow.
 //   - Real Redis cannot expire by its monotonic clock; the option is there to show

@@ -75,37 +75,44 @@ func (n *Node) empty() {
 }
 
 // Serve executes one command. Whatever it changed is in the append-only file, and
-// synced there where the persistence is always, at the instant of the answer.
+// synced there where the persistence is always, before it is answered.
 func (n *Node) Serve(s *sim.Server, r sim.Request) {
+	if c, ok := r.Body.(*Wait); ok { // there is no replica to wait for
+		s.After(clock.Monotonic, c.Timeout, func() { r.Reply(Integer(0)) })
+		return
+	}
+	answer := n.execute(s, r)
+	n.synced(s)
+	r.Reply(answer)
+}
+
+// execute executes one command and returns its answer.
+func (n *Node) execute(s *sim.Server, r sim.Request) any {
 	switch c := r.Body.(type) {
 	case *Set:
-		r.Reply(n.set(s, c))
+		return n.set(s, c)
 	case *Get:
-		r.Reply(n.get(s, c))
+		return n.get(s, c)
 	case *Del:
-		r.Reply(n.del(s, c, r.From()))
+		return n.del(s, c, r.From())
 	case *DelIfEqual:
-		r.Reply(n.delIfEqual(s, c, r.From()))
+		return n.delIfEqual(s, c, r.From())
 	case *EvalDelIfEqual:
-		r.Reply(n.evalDelIfEqual(s, c, r.From()))
+		return n.evalDelIfEqual(s, c, r.From())
 	case *ExpireIfEqual:
-		r.Reply(n.expireIfEqual(s, c))
+		return n.expireIfEqual(s, c)
 	case *PTTL:
-		r.Reply(n.pttl(s, c))
+		return n.pttl(s, c)
 	case *Put:
-		r.Reply(n.put(s, c, r.From()))
+		return n.put(s, c, r.From())
 	case *SetIncr:
-		r.Reply(n.setIncr(s, c))
+		return n.setIncr(s, c)
 	case *Incr:
-		r.Reply(n.incr(s, c))
+		return n.incr(s, c)
 	case *PExpire:
-		r.Reply(n.expire(s, c))
-	case *Wait: // there is no replica to wait for
-		s.After(clock.Monotonic, c.Timeout, func() { r.Reply(Integer(0)) })
-	default:
-		r.Reply(fmt.Errorf("redis: %s does not know the command %T", s.Name(), c))
+		return n.expire(s, c)
 	}
-	n.synced()
+	return fmt.Errorf("redis: %s does not know the command %T", s.Name(), r.Body)
 }
 
 func (n *Node) set(s *sim.Server, c *Set) Status {

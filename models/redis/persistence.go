@@ -93,11 +93,11 @@ func (n *Node) append(s *sim.Server, w write) {
 	}
 	w.at = s.Now(clock.Monotonic)
 	n.journal = append(n.journal, w)
-	n.fsyncs.written(n.config.Persistence, w.at)
+	n.wrote(s, w.at)
 }
 
 // rewrite makes the append-only file anew, of writes that are synced with it.
-func (n *Node) rewrite(writes []write) {
+func (n *Node) rewrite(s *sim.Server, writes []write) {
 	if n.config.Persistence == None {
 		return
 	}
@@ -106,7 +106,7 @@ func (n *Node) rewrite(writes []write) {
 		w.at = -1 // before any sync
 		n.journal = append(n.journal, w)
 	}
-	n.fsyncs.count, n.fsyncs.due = n.fsyncs.count+1, 0
+	n.fsync(s)
 }
 
 // apply does to the data what w says.
@@ -137,8 +137,8 @@ func (n *Node) apply(s *sim.Server, w write) {
 func (n *Node) Crash(s *sim.Server, how faults.Crash) string {
 	before := maps.Clone(n.keys)
 	n.journal = n.journal[:n.surviving(s, how)]
-	n.fsyncs.settle(s.Now(clock.Monotonic))
-	n.fsyncs.due = 0
+	n.settle(s, s.Now(clock.Monotonic))
+	n.fsyncs = fsyncs{}
 	n.load(s)
 	if n.pair != nil {
 		n.pair.lost(s)

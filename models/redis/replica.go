@@ -80,7 +80,7 @@ func (m member) serveReplica(s *sim.Server, r sim.Request) {
 	default:
 		r.Reply(fmt.Errorf("redis: %s is a read only replica", s.Name()))
 	}
-	m.synced()
+	m.synced(s)
 }
 
 // Restarted loads the append-only file, and takes up the replication again. It is

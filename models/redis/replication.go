@@ -131,7 +131,7 @@ func (m member) replace(s *sim.Server, all *fullSync) {
 	for _, w := range all.writes {
 		m.apply(s, w)
 	}
-	m.rewrite(all.writes)
+	m.rewrite(s, all.writes)
 	m.pair.stream.have = all.position
 	s.Forward(m.pair.primary, &ack{all.position}, 0)
 }

@@ -184,7 +184,7 @@ func TestSnapshotSurvives(t *testing.T) {
 		r2 := s.server("r2")
 		require.Equal(t, "restarted with everything", r2.Handler().(member).Crash(r2, faults.PowerLoss))
 		require.Equal(t, s.node("r1").keys, s.node("r2").keys)
-		require.Equal(t, 1, s.node("r2").Fsyncs(r2))
+		require.Equal(t, 1, synced(r2))
 	})
 	s.run()
 	require.NoError(t, a.err)
