@@ -146,6 +146,7 @@ func TestKeys(t *testing.T) {
 		s.add(at, history.Event{Kind: history.Freed, Who: node, Lock: "job", Value: value, Why: why, Peer: by})
 	}
 	freed(1*time.Second, "r1", "v1", history.FreedExpired, "")
+	s.add(1*time.Second, history.Event{Kind: history.Fsync, Who: "r1"})
 	freed(1*time.Second, "r2", "v1", history.FreedExpired, "")
 	freed(2*time.Second, "r3", "v1", history.FreedDeleted, "c2")
 	freed(3*time.Second, "r4", "v1", history.FreedEvicted, "")
