@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -180,6 +181,9 @@ func TestPairs(t *testing.T) {
 	runs := map[string]int{"": 0}
 	for _, p := range scenarios.Pairs() {
 		runs[p.ID] = 0
+		for _, line := range []string{p.Question, p.Right} {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), 85, "simrun argue has one line for it: %s", line)
+		}
 	}
 	for _, s := range scenarios.All() {
 		require.Contains(t, runs, s.Pair, s.Name)
