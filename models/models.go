@@ -129,6 +129,8 @@ type Session struct {
 	OnRenew func(p *sim.Process, attempt func() (Grant, error)) error
 	// OnLost is called when the lock has learned that the grant is lost.
 	OnLost func(p *sim.Process)
+	// OnGiveUp is called when the lock gives the grant up of its own accord.
+	OnGiveUp func(p *sim.Process)
 }
 
 // Renew runs an attempt of p's to renew the grant. Its errors are those of Extend.
@@ -144,6 +146,14 @@ func (s *Session) Renew(p *sim.Process, attempt func() (Grant, error)) error {
 func (s *Session) Lost(p *sim.Process) {
 	if s.OnLost != nil {
 		s.OnLost(p)
+	}
+}
+
+// GiveUp says that the lock does not know any more whether the grant stands, and
+// takes it for lost. Nobody has told it so: that is not held against the service.
+func (s *Session) GiveUp(p *sim.Process) {
+	if s.OnGiveUp != nil {
+		s.OnGiveUp(p)
 	}
 }
 

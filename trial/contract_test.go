@@ -307,9 +307,11 @@ func TestBaseIsUsedUp(t *testing.T) {
 	require.Empty(t, r.Damage.Events)
 }
 
-// noticed is a lock whose client is told, two seconds after the grant, that it has
-// lost it.
-type noticed struct{ given }
+// noticed is a lock that knows something two seconds after the grant.
+type noticed struct {
+	given
+	what func(s *models.Session, p *sim.Process)
+}
 
 func (n noticed) Open(*sim.World) (models.Lock, error) { return n, nil }
 
@@ -318,7 +320,7 @@ func (n noticed) Acquire(p *sim.Process, _ string) (models.Grant, error) {
 	g.Session = &models.Session{}
 	p.Go("watch", func(t *sim.Process) {
 		t.Sleep(2 * time.Second)
-		g.Session.Lost(t)
+		n.what(g.Session, t)
 	})
 	return g, nil
 }
@@ -331,7 +333,7 @@ func TestLossNotice(t *testing.T) {
 	t.Parallel()
 	for term, want := range map[time.Duration]check.Status{10 * time.Second: check.Broken, time.Second: check.Kept} {
 		r := trial.Test(t, trial.Spec{
-			System: noticed{given{models.Grant{Term: term}}},
+			System: noticed{given{models.Grant{Term: term}}, (*models.Session).Lost},
 			Cast:   cast(client("c1", "acquire; work 1h; release")),
 		})
 		require.Equal(t, []history.Event{{At: 2 * time.Second, Who: "c1", Why: history.DoubtLost}}, doubts(r))
@@ -341,4 +343,17 @@ func TestLossNotice(t *testing.T) {
 			require.Equal(t, check.LostLease, r.Promise.Breaches[0].Kind)
 		}
 	}
+}
+
+// TestGiveUp: a lock that gives up by itself ends the belief and the work, and says
+// nothing of the service.
+func TestGiveUp(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: noticed{given{models.Grant{Term: 10 * time.Second}}, (*models.Session).GiveUp},
+		Cast:   cast(client("c1", "acquire; work 1h")),
+	})
+	require.Equal(t, []history.Event{{At: 2 * time.Second, Who: "c1", Why: history.DoubtAbort}}, doubts(r))
+	require.Equal(t, check.Kept, r.Promise.Status)
+	require.Equal(t, 2*time.Second, r.Virtual)
 }

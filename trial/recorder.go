@@ -110,6 +110,7 @@ func (r *recorder) follow(h *holding) {
 		p.Record(r.outcome(p, call, models.ErrNotHeld))
 		r.lose(p, h, history.DoubtLost)
 	}
+	s.OnGiveUp = func(p *sim.Process) { r.lose(p, h, history.DoubtAbort) }
 }
 
 // expire ends the belief in h when the client's own deadline is over. It is a
