@@ -49,6 +49,7 @@ func (j *Judge) damage() Damage {
 			d.add(j.deletion(i, e))
 		}
 	}
+	j.torn(&d)
 	if len(d.Events) > 0 {
 		d.Status = Damaged
 		return d

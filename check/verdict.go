@@ -116,9 +116,10 @@ type Damage struct {
 }
 
 // Wound is one thing that went wrong at the resource, or one lock taken from
-// its owner.
+// its owner. They stand in the order in which they happened, but for torn writes,
+// which come last: only the end of the run shows them.
 type Wound struct {
-	// Kind is stale-write, lost-update, duplicate-effect or wrong-release.
+	// Kind is stale-write, lost-update, torn-write, duplicate-effect or wrong-release.
 	Kind string `json:"kind"`
 	// Class is efficiency (work done twice) or correctness (data wrong).
 	Class  string        `json:"class"`
@@ -134,6 +135,7 @@ type Wound struct {
 const (
 	StaleWrite      = "stale-write"      // a blind write accepted after another client's under a newer grant of the same lock
 	LostUpdate      = "lost-update"      // a write accepted that was computed from a version since replaced
+	TornWrite       = "torn-write"       // of writes that belong together, one stands when the run is over and another was not accepted
 	DuplicateEffect = "duplicate-effect" // one effect performed twice
 	WrongRelease    = "wrong-release"    // a client deleted the key of another client
 )

@@ -55,7 +55,9 @@ const (
 	// conditional one, which condition held, or the error. Version is
 	// the object's version after the decision; Base the version the client had
 	// read, or -1 for a blind write. Anchor is when it was checked, where that was a
-	// step of its own, before.
+	// step of its own, before. Votes names the objects that Peer means to change
+	// together with this one, itself among them, and Op numbers these changes of Peer's;
+	// zero for a write that stands alone.
 	Write
 	// Effect: resource Who performed effect Lock for client Peer under Grant (a
 	// mail sent, a job run). Doing the same one again is a duplicate.
@@ -145,7 +147,8 @@ type Event struct {
 	Verb Verb          `json:"verb,omitzero"`
 
 	Outcome Outcome `json:"outcome,omitzero"`
-	// Op pairs a Call with its Return. Numbered from 1.
+	// Op pairs a Call with its Return, and the Writes that belong together. Numbered
+	// from 1.
 	Op int32 `json:"op,omitempty"`
 	// Grant is the identity of one acquire, successful or not, numbered from 1
 	// in the order of the calls. It is never the client: a client has many.
@@ -159,7 +162,8 @@ type Event struct {
 	Lock  string `json:"lock,omitempty"`
 	Value string `json:"value,omitempty"`
 	Why   string `json:"why,omitempty"`
-	// Votes names the nodes that the grant stands on, separated by commas.
+	// Votes names the nodes that the grant stands on, separated by commas; of a Write,
+	// the objects.
 	Votes string `json:"votes,omitempty"`
 
 	// Anchor is the true instant at which the request that starts the term was

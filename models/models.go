@@ -199,6 +199,11 @@ type (
 		// Grant is the number of the writer's grant. It is for the record alone: no
 		// resource may look at it to decide.
 		Grant int32
+		// Whole is the objects that the writer means to change together, this one among
+		// them, separated by commas, and Unit tells one such change of its from another;
+		// zero for a write that stands alone. For the record alone.
+		Whole string
+		Unit  int32
 	}
 	// ClaimRequest puts Mark on an object, for a later compare-and-set. The answer
 	// is an Object.

@@ -81,6 +81,8 @@ func All() []*Scenario {
 		apiRetry(),
 		secondWrite(),
 		tornCheck(),
+		twoStores(),
+		twoStoresCrash(),
 		versionEquality(),
 		redlockRestart("redlock-restart"),
 		redlockRestart("redlock-restart-fsync"),

@@ -20,6 +20,7 @@ type client struct {
 	held      []*holding  // in the order in which they were acquired
 	working   *sim.Signal // ends the work that it is at; nil when it is at none
 	read      []reading
+	units     int32 // how many changes of two resources it has begun
 }
 
 // run is the client's process.
@@ -48,6 +49,11 @@ func (c *client) step(p *sim.Process, i int) int {
 	p.Record(history.Event{Kind: history.Step, Value: l.Verb})
 	next := c.do(p, l, i)
 	p.End(l.Verb)
+	if l.With != "" && c.lost() == nil {
+		p.Begin(l.Verb)
+		c.write(p, l, l.With)
+		p.End(l.Verb)
+	}
 	return next
 }
 

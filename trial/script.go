@@ -26,8 +26,11 @@ import (
 //	once RESOURCE                     read it; written, or no answer: on to the release of
 //	                                  the lock acquired last, or to the end without one
 //	read RESOURCE                     read it; a write that follows is computed from that
-//	write RESOURCE [blind] [as VALUE] write to it, or (blind) whatever was read; the
-//	                                  client's name, or VALUE
+//	write RESOURCE [and RESOURCE] [blind] [as VALUE]
+//	                                  write to it, or (blind) whatever was read; the
+//	                                  client's name, or VALUE. Of two, one is written
+//	                                  after the other, a step each, and both are meant
+//	                                  as one change
 //	claim RESOURCE                    put the lock's random value on it, or without a
 //	                                  lock the client's name
 //	mint RESOURCE                     let it hand out the fencing token that the lock
@@ -46,6 +49,7 @@ type Line struct {
 	Verb   string
 	Key    string        // of the lock
 	Object string        // a resource
+	With   string        // write: a second one that is to change with it
 	Effect string        // do
 	For    time.Duration // until, work
 	Every  time.Duration // acquire: the wait after a refusal; watch: between extensions
@@ -110,6 +114,9 @@ func (l Line) String() string {
 	}
 	if l.Ignore {
 		words = append(words, "ignore")
+	}
+	if l.With != "" {
+		words = append(words, "and", l.With)
 	}
 	if l.Blind {
 		words = append(words, "blind")
@@ -197,8 +204,13 @@ func parseLine(words []string) (Line, error) {
 	return l, err
 }
 
-// takeWrite reads how a write is made, and what is written.
+// takeWrite reads where else a write goes, how it is made, and what is written.
 func (l *Line) takeWrite(words []string) ([]string, error) {
+	if len(words) > 0 && words[0] == "and" {
+		if l.With, words = takeWord(words[1:]); l.With == "" || l.With == l.Object {
+			return words, fmt.Errorf("there is %q behind and: want another resource", l.With)
+		}
+	}
 	if len(words) > 0 && words[0] == "blind" {
 		l.Blind, words = true, words[1:]
 	}

@@ -120,6 +120,8 @@ func (s *Spec) validateScript(c *Client) error {
 			err = fmt.Errorf("the spec has no system to lock with")
 		case line.usesResource() && s.resource(line.Object) == nil:
 			err = fmt.Errorf("no resource %q: want %s", line.Object, s.resources())
+		case line.With != "" && s.resource(line.With) == nil:
+			err = fmt.Errorf("no resource %q: want %s", line.With, s.resources())
 		}
 		if err != nil {
 			return fmt.Errorf("client %s, step %d, %q: %w", c.Name, i+1, line, err)

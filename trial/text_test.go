@@ -28,7 +28,7 @@ func TestScriptText(t *testing.T) {
 		{"try b; extend b; look b; release b", ""},
 		{" claim  doc ;read doc;mint doc", "claim doc; read doc; mint doc"},
 		{"do mailer invoice-1", ""},
-		{"once doc; write doc; write doc blind; write doc as draft; write doc blind as blind", ""},
+		{"once doc; write doc; write doc blind; write doc as draft; write doc blind as blind; write doc and b; write doc and b blind as x", ""},
 		{"work 90s", "work 1m30s"},
 		{"watch every 3s", ""},
 		{"watch every 3s times 5", ""},
@@ -53,6 +53,8 @@ func TestScriptErrors(t *testing.T) {
 		{"work -1s", `step 1, "work -1s": there is "-1s" behind work: want a duration such as 1s, not negative`},
 		{"write", `step 1, "write": want a resource, such as write doc`},
 		{"write doc deaf", `step 1, "write doc deaf": there is "deaf" behind it: want the end of the step`},
+		{"write doc and", `step 1, "write doc and": there is "" behind and: want another resource`},
+		{"write doc and doc", `step 1, "write doc and doc": there is "doc" behind and: want another resource`},
 		{"write doc as", `step 1, "write doc as": there is nothing behind as: want a value`},
 		{"write doc as a b", `step 1, "write doc as a b": there is "b" behind it: want the end of the step`},
 		{"read doc blind", `step 1, "read doc blind": there is "blind" behind it: want the end of the step`},
@@ -92,7 +94,7 @@ func specs() *rapid.Generator[trial.Spec] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "clients") {
 			line := rapid.SampledFrom(trial.MustScript(
-				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; release"))
+				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; write doc and other; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; release"))
 			s.Cast.Clients = append(s.Cast.Clients, trial.Client{
 				Name: fmt.Sprint("c", i), Script: rapid.SliceOfN(line, 1, 5).Draw(t, "script"),
 			})

@@ -33,6 +33,7 @@ func TestBadSpecs(t *testing.T) {
 		{"no system", trial.Spec{Cast: writers}, `client c1, step 2, "acquire": the spec has no system to lock with`},
 		{"nothing to mint for", trial.Spec{Cast: trial.Cast{Resources: []models.Resource{resource.Plain("doc")}, Clients: []trial.Client{client("c1", "mint doc")}}}, `client c1, step 1, "mint doc": the spec has no system to lock with`},
 		{"no resource", trial.Spec{System: ideal(), Cast: cast(client("c1", "write doc"))}, `client c1, step 1, "write doc": no resource "doc": want one in the cast, which has none`},
+		{"no second resource", trial.Spec{System: ideal(), Cast: trial.Cast{Resources: []models.Resource{resource.Plain("doc")}, Clients: []trial.Client{client("c1", "write doc and b")}}}, `client c1, step 1, "write doc and b": no resource "b": want one of doc`},
 		{"twice", trial.Spec{System: ideal(), Cast: cast(client("c1", "acquire"), client("c1", "acquire"))}, `cast: client "c1": there is another machine of that name`},
 		{"a server's name", trial.Spec{System: redis.SetNX{}, Cast: cast(client("r1", "acquire"))}, `cast: client "r1": there is another machine of that name`},
 		{"bad name", trial.Spec{System: ideal(), Cast: cast(client("c 1", "acquire"))}, `cast: client "c 1": want a name without any of " .,;#|>/:"`},

@@ -14,30 +14,47 @@ type reading struct {
 // use sends a request to a resource, under the grant acquired last.
 func (c *client) use(p *sim.Process, l *Line) {
 	h := c.latest()
-	mark := h.grant.Value
-	if h.id == 0 { // no lock: its own name tells its claim from others'
-		mark = p.Name()
-	}
 	server := c.resource(l.Object)
 	switch l.Verb {
 	case "read":
 		c.learn(p, server, l.Object, models.ReadRequest{Object: l.Object, Token: h.token()})
 	case "claim":
-		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: mark, Grant: h.id})
+		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: mark(p, &h), Grant: h.id})
 	case "mint":
 		c.mint(p, server, l.Object)
 	case "write":
-		q := models.WriteRequest{Object: l.Object, Value: l.Value, Token: h.token(), Mark: mark, Base: -1, Grant: h.id}
-		if l.Value == "" {
-			q.Value = p.Name()
+		if l.With != "" {
+			c.units++
 		}
-		if before, ok := c.take(l.Object); ok && !l.Blind {
-			q.Base, q.IfMatch, q.IfNoneMatch = before.Version, before.ETag, before.Version == 0
-		}
-		p.Await(p.Send(server, q), Patience)
+		c.write(p, l, l.Object)
 	case "do":
 		p.Await(p.Send(server, models.EffectRequest{Key: l.Effect, Grant: h.id}), Patience)
 	}
+}
+
+// write writes to one of the resources of l.
+func (c *client) write(p *sim.Process, l *Line, object string) {
+	h := c.latest()
+	q := models.WriteRequest{Object: object, Value: l.Value, Token: h.token(), Mark: mark(p, &h), Base: -1, Grant: h.id}
+	if l.Value == "" {
+		q.Value = p.Name()
+	}
+	if before, ok := c.take(object); ok && !l.Blind {
+		q.Base, q.IfMatch, q.IfNoneMatch = before.Version, before.ETag, before.Version == 0
+	}
+	if l.With != "" {
+		q.Whole, q.Unit = l.Object+","+l.With, c.units
+	}
+	p.Await(p.Send(c.resource(object), q), Patience)
+}
+
+// mark is by what a store knows a claim: the random value of the lock, and without
+// one the client's name.
+func mark(p *sim.Process, h *holding) string {
+	if h.id == 0 {
+		return p.Name()
+	}
+	return h.grant.Value
 }
 
 // latest is what the client holds since last; nothing where it holds no lock.

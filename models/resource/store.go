@@ -124,7 +124,7 @@ func (s *store) apply(server *sim.Server, r sim.Request, q models.WriteRequest, 
 // answer takes down what became of a write, and tells the writer.
 func (s *store) answer(server *sim.Server, r sim.Request, q models.WriteRequest, e history.Event) {
 	e.Kind, e.Peer, e.Lock, e.Value = history.Write, r.From(), q.Object, q.Value
-	e.Grant, e.Token, e.Base = q.Grant, q.Token, q.Base
+	e.Grant, e.Token, e.Base, e.Op, e.Votes = q.Grant, q.Token, q.Base, q.Unit, q.Whole
 	e.Version = s.object(q.Object).now.Version
 	server.Record(e)
 	r.Reply(models.Written{OK: e.Outcome == history.OK, Why: e.Why})
