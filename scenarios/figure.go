@@ -14,7 +14,7 @@ import (
 type Figure struct{ Of, Want string }
 
 // What a Figure can be of. Each lists what happened in the order of time, except for
-// fsyncs, which is a number.
+// fsyncs and messages, which are numbers.
 const (
 	tokens    = "tokens"     // of the grants: "1, 2"
 	releases  = "releases"   // what each was told: "c1 ok, c2 not held"
@@ -22,17 +22,20 @@ const (
 	lastWrite = "last write" // whose was accepted last: "c2", "none"
 	beliefs   = "beliefs"    // how long each lasted that has ended: "c1 9.792s"
 	fsyncs    = "fsyncs"     // how often any node has synced its file: "10"
+	messages  = "messages"   // how many were sent: "20"
 )
 
 // figure is what of comes to in h.
 func figure(of string, h *history.History) string {
 	var list []string
-	syncs := 0
+	syncs, sent := 0, 0
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
 		case e.Kind == history.Fsync:
 			syncs++
+		case e.Kind == history.Send:
+			sent++
 		case of == tokens && returned(e, history.Acquire) && e.Outcome == history.OK:
 			list = append(list, strconv.FormatInt(e.Token, 10))
 		case of == releases && returned(e, history.Release):
@@ -45,8 +48,11 @@ func figure(of string, h *history.History) string {
 			list = append(list, e.Who+" "+short(e.At-believed(h, e.Grant)))
 		}
 	}
-	if of == fsyncs {
+	switch of {
+	case fsyncs:
 		return strconv.Itoa(syncs)
+	case messages:
+		return strconv.Itoa(sent)
 	}
 	if len(list) == 0 {
 		return "none"

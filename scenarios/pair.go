@@ -125,7 +125,7 @@ func Pairs() []Pair {
 			Claim:    Statement{kleppmann, "To save work one Redis is enough; to be correct five are not.", essay},
 			Answer:   Statement{antirez, "Five independent nodes survive what one, or one with a replica, does not.", reply},
 			Right:    "Both. Five go on where one is down; they cost more, and neither gives a token.",
-			Found:    "A crash leaves one Redis without service, a failover to an asynchronous replica without the lock; with one of five nodes down Redlock still gives locks. A lock that is held is safe as long as the node stays away or remembers (point 7). Clients that ask at once split the votes.",
+			Found:    "When a node dies at a random instant, a job runs twice with one Redis whose replica was behind just then, and never with Redlock, which sends 20 messages where one Redis sends 4. A crash leaves one Redis without service, a failover to an asynchronous replica without the lock; with one of five nodes down Redlock still gives locks. A lock that is held is safe as long as the node stays away or remembers (point 7). Clients that ask at once split the votes.",
 			Decides:  "Whether a second holder costs a little work, or the data.",
 		},
 	}

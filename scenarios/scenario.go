@@ -117,6 +117,8 @@ func All() []*Scenario {
 		replicaRead(),
 		asyncFailover(),
 		waitFailover(),
+		failoverOdds(),
+		lockMessages(),
 		splitVote(),
 		everysecPowerLoss(),
 		fsyncPrice(),

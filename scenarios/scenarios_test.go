@@ -143,7 +143,7 @@ func TestCanary(t *testing.T) {
 	s := scenarios.Find("gc-pause")
 	r, err := trial.Run(s.SpecFor(0))
 	require.NoError(t, err)
-	innocent := scenarios.Expectation{Promise: "broken", Breaches: []string{"double-grant"}, Belief: "exclusive", Progress: "stalled"}
+	innocent := scenarios.Expectation{Promise: "broken", Breaches: []string{"double-grant"}, Belief: "exclusive", Progress: "stalled", Figures: []scenarios.Figure{{Of: "messages", Want: "7"}}}
 	require.Equal(t, []string{
 		"promise: expected broken, got kept",
 		"breaches: expected [double-grant], got []",
@@ -151,6 +151,7 @@ func TestCanary(t *testing.T) {
 		"overlap: expected 0s, got 1.5s",
 		"damage: expected [], got [stale-write]",
 		"progress: expected stalled, got ok",
+		"messages: expected 7, got 12",
 	}, innocent.Differences(&r))
 	require.False(t, scenarios.Undecided(&r))
 }
