@@ -120,6 +120,8 @@ func All() []*Scenario {
 		failoverOdds(),
 		lockMessages(),
 		splitVote(),
+		lockStep(),
+		jittered(),
 		everysecPowerLoss(),
 		fsyncPrice(),
 		pauseOdds(),
