@@ -115,6 +115,8 @@ func All() []*Scenario {
 		holderDies(),
 		partitionedHolder(),
 		replicaRead(),
+		replicaClock(),
+		replicaExpiry(),
 		asyncFailover(),
 		waitFailover(),
 		failoverOdds(),
