@@ -88,7 +88,7 @@ func pauseAt(label string, count int, d time.Duration) faults.Schedule {
 // fenceOnWritesOnly is A5 and the objection of a reader of the debate: a fence that
 // sees only writes accepts the old holder's, as long as the new one has only read.
 func fenceOnWritesOnly() *Scenario {
-	ttl, pause, reads := 10*time.Second, 9500*time.Millisecond, "off"
+	ttl, pause, reads, first := 10*time.Second, 9500*time.Millisecond, "off", "read"
 	s := &Scenario{
 		Name:   "fence-on-writes-only",
 		Pair:   "read",
@@ -99,14 +99,19 @@ func fenceOnWritesOnly() *Scenario {
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
 		duration("pause", &pause, 0, "how long c1 is paused before its write"),
 		choice("reads", &reads, []string{"off", "on"}, "whether a read shows the token too"),
+		choice("first", &first, []string{"read", "write"}, "what a holder does first: it reads, or it writes at once, so that its token is seen"),
 	}
 	s.Spec = func() trial.Spec {
 		store := resource.Fenced("doc")
 		store.Reads = reads == "on"
+		steps, late := "read doc; work 1s; write doc", 1
+		if first == "write" {
+			steps, late = "write doc blind; "+steps, 2
+		}
 		return trial.Spec{
 			System:   lease.Ideal{TTL: ttl, Tokens: true},
-			Cast:     claimed(store, "acquire; read doc; work 1s; write doc"),
-			Schedule: pauseBefore("write", "gc", pause),
+			Cast:     claimed(store, "acquire; "+steps),
+			Schedule: pauseAt("write", late, pause),
 			Horizon:  ttl + pause + time.Minute,
 		}
 	}
@@ -115,7 +120,7 @@ func fenceOnWritesOnly() *Scenario {
 		e := w.expectation()
 		e.Damage = nil
 		seen := w.write2 // when the store has seen c2's token
-		if reads == "on" {
+		if reads == "on" || first == "write" {
 			seen = w.accepted2
 		}
 		switch {
@@ -128,7 +133,12 @@ func fenceOnWritesOnly() *Scenario {
 		}
 		return e
 	}
-	s.Control = func() Control { return Control{"fence-on-writes-only", []string{"reads=" + other(reads)}} }
+	s.Control = func() Control {
+		if first == "write" {
+			return Control{"fence-on-writes-only", []string{"first=read", "reads=off"}}
+		}
+		return Control{"fence-on-writes-only", []string{"reads=" + other(reads)}}
+	}
 	return s
 }
 
