@@ -46,21 +46,23 @@ func casBlindWrite() *Scenario {
 		w := widget(ttl, pause)
 		e := w.expectation()
 		e.Damage = nil
+		last := "c2"
 		switch {
 		case by == "fence" && w.write1 >= w.write2:
 			e.Rejected = []string{"c1"}
 			e.Because += "; the store has seen c2's token by then"
 		case by == "fence":
 		case w.write1 > w.write2:
-			e.Damage = []string{check.StaleWrite}
+			e.Damage, last = []string{check.StaleWrite}, "c1"
 			e.Because += "; c1 has claimed the document anew, and has read nothing that could be out of date"
 		case w.write1 > w.accepted2:
-			e.Rejected = []string{"c2"}
+			e.Rejected, last = []string{"c2"}, "c1"
 			e.Because += "; c1's claim has replaced c2's mark"
 		case w.write1 == w.accepted2 && time.Second+ttl <= w.write1:
 			e.Rejected = []string{"c1"}
 			e.Because += "; c2's claim has replaced c1's mark"
 		}
+		e.Figures = []Figure{{lastWrite, last}}
 		return e
 	}
 	s.Control = func() Control { return turned("cas-blind-write", "check", by, "fence", "cas") }

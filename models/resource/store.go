@@ -1,5 +1,6 @@
 // Package resource is what a lock protects: stores that check nothing, or the
-// fencing token, or the lock's random value, and a mailer that only counts.
+// fencing token, or the lock's random value, or what the writer had read, and a
+// mailer that only counts.
 //
 // Each records what reaches it, so that the damage verdict does not depend on
 // what a client believes that it did.
