@@ -12,6 +12,7 @@ import (
 	"locksim/models/lease"
 	"locksim/models/redis"
 	"locksim/models/resource"
+	"locksim/models/zookeeper"
 )
 
 // Entry is something that has a name. New makes one with its zero options, to be
@@ -29,6 +30,7 @@ func Systems() []Entry[models.System] {
 		{"lease", func() models.System { return new(lease.Ideal) }, lease.Ideal{}.About()},
 		{"set-nx", func() models.System { return new(redis.SetNX) }, redis.SetNX{}.About()},
 		{"redlock", func() models.System { return new(redis.Redlock) }, redis.Redlock{}.About()},
+		{"zookeeper", func() models.System { return new(zookeeper.Mutex) }, zookeeper.Mutex{}.About()},
 	}
 }
 

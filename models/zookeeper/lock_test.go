@@ -1,0 +1,290 @@
+package zookeeper_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/history"
+	"locksim/models"
+	"locksim/models/raft"
+	"locksim/models/resource"
+	"locksim/models/zookeeper"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+const (
+	ms  = time.Millisecond
+	sec = time.Second
+)
+
+// spec is clients on a lock, by their scripts, and what goes wrong.
+func spec(system zookeeper.Mutex, schedule string, scripts ...string) trial.Spec {
+	s := trial.Spec{System: system, Schedule: faults.MustParse(schedule), Latency: sim.Every(ms), Horizon: 90 * sec}
+	s.Cast.Resources = []models.Resource{resource.Plain("doc")}
+	for i, script := range scripts {
+		s.Cast.Clients = append(s.Cast.Clients, trial.Client{Name: fmt.Sprintf("c%d", i+1), Script: trial.MustScript(script)})
+	}
+	return s
+}
+
+// returns are the returns of a client's operations of one kind.
+func returns(r *trial.Result, who string, verb history.Verb) (list []history.Event) {
+	for _, e := range r.History.Events {
+		if e.Kind == history.Return && e.Who == who && e.Verb == verb {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// granted is when a client got the lock first.
+func granted(r *trial.Result, who string) history.Event {
+	for _, e := range returns(r, who, history.Acquire) {
+		if e.Outcome == history.OK {
+			return e
+		}
+	}
+	return history.Event{}
+}
+
+// TestRealHolderStopped: with a session of 1 s and ticks of 200 ms, on a real ensemble
+// the waiter had the lock 0.94 to 1.00 s after the holder was stopped. By the rules it
+// is the rest of the timeout since the last ping, rounded up to a tick: 0.667 to 1.2
+// s, and 7 ms until the waiter knows.
+func TestRealHolderStopped(t *testing.T) {
+	t.Parallel()
+	measured := 0
+	for stopped := 5 * sec; stopped < 5400*ms; stopped += 10 * ms {
+		r, err := trial.Run(spec(zookeeper.Mutex{Tick: 200 * ms, Session: sec}, "at "+stopped.String()+"  pause c1 gc 10s",
+			"acquire; work 20s; release", "until 2s; acquire; release"))
+		require.NoError(t, err)
+		after := returns(&r, "c2", history.Acquire)[0].At - stopped
+		require.Greater(t, after, 667*ms)
+		require.LessOrEqual(t, after, 1207*ms)
+		if 940*ms <= after && after <= 1000*ms {
+			measured++
+		}
+	}
+	require.Positive(t, measured)
+}
+
+// TestRealHolderComesBack: the client learns that its session has expired, and has
+// silently another; its writes succeed, its release finds no node.
+func TestRealHolderComesBack(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{Tick: 200 * ms, Session: sec, Recipe: zookeeper.GoZookeeper}, "at 5s  pause c1 gc 10s",
+		"acquire; work 12s; write doc; work 1s; release; acquire; write doc; release", "until 2s; acquire; work 1s; write doc; release"))
+	require.Equal(t, history.NotHeld, returns(&r, "c1", history.Release)[0].Outcome)
+	require.Equal(t, history.OK, returns(&r, "c1", history.Release)[1].Outcome)
+	var accepted []string
+	for _, e := range r.History.Events {
+		if e.Kind == history.Write && e.Outcome == history.OK {
+			accepted = append(accepted, e.Peer)
+		}
+	}
+	require.Equal(t, []string{"c2", "c1", "c1"}, accepted)
+	require.Equal(t, check.Kept, r.Promise.Status)
+}
+
+// TestRealLeaderKilled: same session, lock kept, zxids rise from holder to holder.
+// Writes were back after 1 s; here after 1 to 2 s, since nobody notices the kill but
+// by the leader's silence.
+func TestRealLeaderKilled(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		s := spec(zookeeper.Mutex{}, "at 5s  restart n1 kill 10s", "acquire; work 20s; release", "until 5010ms; acquire; release", "until 5020ms; acquire; release")
+		s.Seed = seed
+		r, err := trial.Run(s)
+		require.NoError(t, err)
+		require.Equal(t, check.Kept, r.Promise.Status)
+		require.Equal(t, check.Exclusive, r.Belief.Status)
+		require.Equal(t, history.OK, returns(&r, "c1", history.Release)[0].Outcome)
+		first, second, third := granted(&r, "c1"), granted(&r, "c2"), granted(&r, "c3")
+		require.Greater(t, second.At, 20*sec)
+		require.Greater(t, second.Token, first.Token)
+		require.Greater(t, third.Token, second.Token)
+		require.Equal(t, check.OK, r.Progress.Status)
+	}
+}
+
+// TestRealClockJump: no session expires when the wall clocks of all servers jump.
+func TestRealClockJump(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{}, "at 5s  clock-step n1 +1h\nat 5s  clock-step n2 +1h\nat 5s  clock-step n3 +1h",
+		"acquire; work 30s; release", "until 2s; acquire; release"))
+	require.Equal(t, check.Exclusive, r.Belief.Status)
+	require.Greater(t, returns(&r, "c2", history.Acquire)[0].At, 30*sec)
+}
+
+// TestStop: what a holder does that is cut off from all servers at 5 s. It asked last
+// at 0.012 and pinged at 3.345, and has heard last at 3.347: it takes the connection
+// for lost at 10.013, and the session, by Curator's estimate, at 20.013. The leader has
+// heard of it at 3.346 and ends the session at 14 s.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for stop, want := range map[zookeeper.Stop]time.Duration{zookeeper.Never: 60 * sec, zookeeper.Suspended: 10013 * ms, zookeeper.Lost: 20013 * ms} {
+		r := trial.Test(t, spec(zookeeper.Mutex{Stop: stop}, "at 5s  partition c1|n1,n2,n3", "acquire; work 59986ms; release", "until 2s; acquire; release"))
+		var ends []time.Duration
+		for _, e := range r.History.Events {
+			if e.Kind == history.Doubt && e.Who == "c1" {
+				ends = append(ends, e.At)
+			}
+		}
+		require.Equal(t, []time.Duration{want}, ends)
+		require.Equal(t, check.Kept, r.Promise.Status)
+		require.Equal(t, 14007*ms, granted(&r, "c2").At)
+	}
+}
+
+// TestToldOfTheLoss: a client that listens is told when it is back, and by then it is
+// true.
+func TestToldOfTheLoss(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{Stop: zookeeper.Lost}, "at 5s  pause c1 gc 20s", "acquire; work 1h; release", "until 2s; acquire; work 1h; release"))
+	require.Equal(t, check.Kept, r.Promise.Status)
+	notice := returns(&r, "c1", history.Extend)
+	last := notice[len(notice)-1]
+	require.Equal(t, history.NotHeld, last.Outcome)
+	require.Equal(t, 25004*ms, last.At, "it connects to n2 when it goes on, which asks the leader")
+}
+
+// TestGuaranteedDelete: all servers are down when the holder releases, and its session
+// outlives that. Curator gives up after three more attempts and deletes the node once
+// it is connected again; in go-zookeeper it stays for as long as the session.
+func TestGuaranteedDelete(t *testing.T) {
+	t.Parallel()
+	for recipe, want := range map[zookeeper.Recipe]check.Status{zookeeper.Curator: check.OK, zookeeper.GoZookeeper: check.Stalled} {
+		r := trial.Test(t, spec(zookeeper.Mutex{Recipe: recipe}, "at 3s  restart n1 kill 5s\nat 3s  restart n2 kill 5s\nat 3s  restart n3 kill 5s",
+			"acquire; work 3500ms; release; work 1h", "until 12s; acquire; release"))
+		released := returns(&r, "c1", history.Release)[0]
+		require.Equal(t, history.Unknown, released.Outcome)
+		require.Less(t, released.At, 8*sec)
+		require.Equal(t, want, r.Progress.Status)
+	}
+}
+
+// clean is what goes wrong with clients, and with servers that the clients are not
+// connected to.
+func clean(t *rapid.T) string {
+	var b strings.Builder
+	for range rapid.IntRange(1, 4).Draw(t, "faults") {
+		c := rapid.SampledFrom([]string{"c1", "c2", "c3"}).Draw(t, "client")
+		n := rapid.SampledFrom([]string{"n2", "n3"}).Draw(t, "server")
+		at, size := rapid.IntRange(0, 30_000).Draw(t, "at"), rapid.IntRange(1, 20_000).Draw(t, "for")
+		fmt.Fprintf(&b, "at %dms %s %dms\n", at, rapid.SampledFrom([]string{
+			"pause " + c + " gc", "pause " + c + " thread", "pause " + c + " suspend", "pause " + c + " loop",
+			"partition " + c + "|n1", "cut " + c + ">n1", "cut n1>" + c, "restart " + n + " power-loss", "partition " + n + "|n1", "pause " + n + " gc",
+		}).Draw(t, "what"), size)
+	}
+	return b.String()
+}
+
+var loops = []string{
+	"acquire; work 3s; write doc; release; acquire; work 1s; write doc; release",
+	"until 1s; acquire; work 2s; write doc; release; acquire; work 5s; write doc; release",
+	"until 2s; acquire; work 1s; write doc; release; acquire; work 1s; write doc; release",
+}
+
+// TestPromiseIsKept whatever happens to clients and followers, as long as the clients
+// are connected to the leader, and it leads: two pauses of followers or partitions at
+// once may end that.
+func TestPromiseIsKept(t *testing.T) {
+	t.Parallel()
+	runner := trial.NewRunner()
+	defer runner.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		system := zookeeper.Mutex{
+			Session: 4 * sec,
+			Stop:    rapid.SampledFrom([]zookeeper.Stop{zookeeper.Never, zookeeper.Lost, zookeeper.Suspended}).Draw(t, "stop"),
+			Servers: map[string][]string{"c1": {"n1"}, "c2": {"n1"}, "c3": {"n1"}},
+			Recipe:  rapid.SampledFrom([]zookeeper.Recipe{zookeeper.Curator, zookeeper.GoZookeeper, zookeeper.WithoutGUID}).Draw(t, "recipe"),
+			Watch:   rapid.SampledFrom([]zookeeper.Watch{zookeeper.Predecessor, zookeeper.Parent}).Draw(t, "watch"),
+		}
+		s := spec(system, clean(t), loops...)
+		r, err := runner.Run(&s)
+		require.NoError(t, err)
+		for _, e := range r.History.Events {
+			if e.Kind == history.SteppedDown {
+				return
+			}
+		}
+		require.Equal(t, check.Kept, r.Promise.Status, "%+v", r.Promise.Breaches)
+	})
+}
+
+// TestTokensRise whatever happens, in the order of the grants: by the zxid, and by the
+// sequence number as long as the lock's node stays.
+func TestTokensRise(t *testing.T) {
+	t.Parallel()
+	runner := trial.NewRunner()
+	defer runner.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		system := zookeeper.Mutex{
+			Session: 4 * sec, Plain: true,
+			Token:  rapid.SampledFrom([]zookeeper.Token{zookeeper.Zxid, zookeeper.Sequence}).Draw(t, "token"),
+			Recipe: rapid.SampledFrom([]zookeeper.Recipe{zookeeper.Curator, zookeeper.GoZookeeper, zookeeper.WithoutGUID}).Draw(t, "recipe"),
+		}
+		lines := clean(t)
+		for range rapid.IntRange(0, 2).Draw(t, "crashes") {
+			lines += fmt.Sprintf("at %dms restart n1 power-loss %dms\n", rapid.IntRange(0, 30_000).Draw(t, "at"), rapid.IntRange(1, 10_000).Draw(t, "for"))
+		}
+		s := spec(system, lines, loops...)
+		s.Seed = rapid.Uint64().Draw(t, "seed")
+		r, err := runner.Run(&s)
+		require.NoError(t, err)
+		tokens := map[int64]bool{}
+		for _, b := range r.Promise.Breaches {
+			require.NotEqual(t, check.TokenOrder, b.Kind, b.Cause)
+		}
+		for _, e := range r.History.Events {
+			if e.Kind == history.Return && e.Verb == history.Acquire && e.Outcome == history.OK {
+				require.False(t, tokens[e.Token], "token %d twice", e.Token)
+				tokens[e.Token] = true
+			}
+		}
+	})
+}
+
+// TestSameRunAgain, with everything going wrong, in a world of its own and in one that
+// had others.
+func TestSameRunAgain(t *testing.T) {
+	t.Parallel()
+	kept := trial.NewRunner()
+	defer kept.Close()
+	for seed := range uint64(10) {
+		s := spec(zookeeper.Mutex{Session: 4 * sec, Stop: zookeeper.Lost},
+			"at 3s restart n1 kill 5s\nat 4s pause c1 gc 9s\nat 12s partition n2|n1,n3 6s\nat 20s cut c2>n1,n2,n3 5s\nat 21s pause n3 suspend 4s", loops...)
+		s.Seed, s.Latency.Default = seed, []time.Duration{ms, 3 * ms, 7 * ms}
+		a := trial.Test(t, s)
+		b, err := kept.Run(&s)
+		require.NoError(t, err)
+		require.Equal(t, a.TraceSHA256(), b.TraceSHA256())
+	}
+}
+
+// TestOptions says what is wrong with them.
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for says, o := range map[string]zookeeper.Mutex{
+		"tick 3ms: want a multiple of 2ms, from 2ms to 1h":          {Tick: 3 * ms},
+		"session 1ns: want whole milliseconds, at least 1ms":        {Session: 1},
+		"recipe 9: want one of curator, go-zookeeper, without-guid": {Recipe: 9},
+		"watch 9: want one of predecessor, parent":                  {Watch: 9},
+		"stop 9: want one of never, lost, suspended":                {Stop: 9},
+		"token 9: want one of zxid, sequence, random":               {Token: 9},
+		"servers of c1: there is none":                              {Servers: map[string][]string{"c1": {}}},
+		`servers of c1: no server "n4": want n1 to n3`:              {Servers: map[string][]string{"c1": {"n4"}}},
+		"nodes 10: want 1 to 9":                                     {Config: raft.Config{Nodes: 10}},
+	} {
+		_, err := trial.Run(spec(o, "", "acquire; release"))
+		require.ErrorContains(t, err, "zookeeper: "+says)
+	}
+}
