@@ -131,6 +131,7 @@ func All() []*Scenario {
 		jobAfterRelease(),
 		invoices("invoices"),
 		invoices("invoices-locked"),
+		zookeeperGCPause(),
 		matrix(),
 	}
 }
