@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"locksim/models"
+	"locksim/models/consul"
 	"locksim/models/lease"
 	"locksim/models/redis"
 	"locksim/models/resource"
@@ -31,6 +32,7 @@ func Systems() []Entry[models.System] {
 		{"set-nx", func() models.System { return new(redis.SetNX) }, redis.SetNX{}.About()},
 		{"redlock", func() models.System { return new(redis.Redlock) }, redis.Redlock{}.About()},
 		{"zookeeper", func() models.System { return new(zookeeper.Mutex) }, zookeeper.Mutex{}.About()},
+		{"consul", func() models.System { return new(consul.Lock) }, consul.Lock{}.About()},
 	}
 }
 
