@@ -132,6 +132,10 @@ func All() []*Scenario {
 		invoices("invoices"),
 		invoices("invoices-locked"),
 		zookeeperGCPause(),
+		consulLockDelay(),
+		consulSessionEnd(),
+		consulLockIndex(),
+		consulLeaderCrash(),
 		matrix(),
 	}
 }
