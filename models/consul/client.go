@@ -123,18 +123,13 @@ func (t *try) grant() models.Grant {
 func (t *try) renew(p *sim.Process) {
 	wait, last := t.TTL/2, p.Machine().Read(clock.Monotonic)
 	for !p.Wait(&t.done, wait) {
-		err := t.hooks.Renew(p, func() (models.Grant, error) {
-			sent := p.World().Now()
-			ok, err := ask[bool](p, t.lock, renew{t.session})
-			if err == nil && !ok {
-				err = models.ErrNotHeld
-			}
-			if err != nil {
-				return models.Grant{}, err
-			}
-			t.renewed = sent
-			return t.grant(), nil
-		})
+		attempt := func() (models.Grant, error) { return t.beat(p) }
+		var err error
+		if t.released { // it is the session alone that lives on
+			_, err = attempt()
+		} else {
+			err = t.hooks.Renew(p, attempt)
+		}
 		now := p.Machine().Read(clock.Monotonic)
 		wait = renewRetry
 		switch {
@@ -145,6 +140,20 @@ func (t *try) renew(p *sim.Process) {
 		}
 	}
 	_, _ = ask[bool](p, t.lock, destroy{t.session, p.Name()})
+}
+
+// beat renews the session once.
+func (t *try) beat(p *sim.Process) (models.Grant, error) {
+	sent := p.World().Now()
+	ok, err := ask[bool](p, t.lock, renew{t.session})
+	if err == nil && !ok {
+		err = models.ErrNotHeld
+	}
+	if err != nil {
+		return models.Grant{}, err
+	}
+	t.renewed = sent
+	return t.grant(), nil
 }
 
 // monitor is the thread that watches the key, and tells of a loss (monitorLock). If

@@ -108,3 +108,26 @@ func TestAnyFaults(t *testing.T) {
 		require.NotEqual(t, check.Overlapping, r.Belief.Status, schedule)
 	})
 }
+
+// TestRenewalDuringRelease: what keeps the session alive while the key is being
+// released says nothing of the lock.
+func TestRenewalDuringRelease(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: consul.Lock{TTL: 10 * sec},
+		Cast: trial.Cast{Clients: []trial.Client{
+			// The session is made in 6 ms, and renewed 5.006 s after the start.
+			{Name: "c1", Script: trial.MustScript("acquire; until 5s; release")},
+		}},
+		Latency: sim.Every(ms),
+		Horizon: 30 * sec,
+	})
+	require.Equal(t, check.Kept, r.Promise.Status)
+	var renewals []time.Duration
+	for _, e := range r.History.Events {
+		if e.Kind == history.Send && e.Value == "session renew" {
+			renewals = append(renewals, e.At)
+		}
+	}
+	require.Equal(t, []time.Duration{5006 * ms}, renewals, "the release takes from 5.000 to 5.006")
+}
