@@ -136,6 +136,8 @@ func All() []*Scenario {
 		consulSessionEnd(),
 		consulLockIndex(),
 		consulLeaderCrash(),
+		etcdGCPause(),
+		etcdLeaderCrash(),
 		matrix(),
 	}
 }

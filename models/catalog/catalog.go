@@ -10,6 +10,7 @@ import (
 
 	"locksim/models"
 	"locksim/models/consul"
+	"locksim/models/etcd"
 	"locksim/models/lease"
 	"locksim/models/redis"
 	"locksim/models/resource"
@@ -33,6 +34,7 @@ func Systems() []Entry[models.System] {
 		{"redlock", func() models.System { return new(redis.Redlock) }, redis.Redlock{}.About()},
 		{"zookeeper", func() models.System { return new(zookeeper.Mutex) }, zookeeper.Mutex{}.About()},
 		{"consul", func() models.System { return new(consul.Lock) }, consul.Lock{}.About()},
+		{"etcd", func() models.System { return new(etcd.Etcd) }, etcd.Etcd{}.About()},
 	}
 }
 
