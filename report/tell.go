@@ -196,6 +196,10 @@ func (s *teller) extended(i int, e *history.Event) {
 }
 
 func (s *teller) looked(i int, e *history.Event) {
+	if e.Why != "" { // there was no answer
+		s.add(i, e.Who, "does not learn who holds "+s.lock(e)+because(e))
+		return
+	}
 	who := "nobody"
 	switch g := s.grants[e.Grant]; {
 	case e.Outcome != history.OK:
