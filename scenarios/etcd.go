@@ -2,6 +2,9 @@ package scenarios
 
 import (
 	"time"
+
+	"locksim/models"
+	"locksim/models/resource"
 )
 
 // How long etcd takes, with a hop from anybody to anybody and the default disks, for
@@ -17,6 +20,9 @@ const (
 	// for it holding the lock: it is told, sees that no older key is left, and that its
 	// own is.
 	etcdNotice = hop + 2*etcdRead
+	// etcdHandover is the same where the key was deleted by a release: the leader's disk
+	// is then at the revocation of that client's lease when the first read comes.
+	etcdHandover = etcdNotice + fsync
 )
 
 // etcdSession is a session's timetable: it sends a keepalive when it begins, and
@@ -45,3 +51,11 @@ func (s etcdSession) done(beat time.Duration) time.Duration {
 // after is the first multiple of period after t; from is the first at t or after it.
 func after(t, period time.Duration) time.Duration { return (t/period + 1) * period }
 func from(t, period time.Duration) time.Duration  { return (t + period - 1) / period * period }
+
+// storeOf is the store called doc, plain or fenced.
+func storeOf(kind string) []models.Resource {
+	if kind == "fenced" {
+		return []models.Resource{resource.Fenced("doc")}
+	}
+	return []models.Resource{resource.Plain("doc")}
+}

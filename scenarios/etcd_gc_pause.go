@@ -26,17 +26,15 @@ func etcdGCPause() *Scenario {
 	}
 	s.Also = []string{"store=fenced"}
 	s.Spec = func() trial.Spec {
-		doc := resource.Plain("doc")
-		if store == "fenced" {
-			doc = resource.Fenced("doc")
-		}
-		return trial.Spec{
+		spec := trial.Spec{
 			System:   etcd.Etcd{TTL: ttl},
-			Cast:     trial.Writers(2, doc),
+			Cast:     trial.Writers(2, resource.Plain("doc")),
 			Schedule: pauseBefore("write", "gc", pause),
 			Latency:  sim.Every(hop),
 			Horizon:  ttl + pause + 30*time.Second,
 		}
+		spec.Cast.Resources = storeOf(store)
+		return spec
 	}
 	s.Expect = func() Expectation {
 		w := widgetOnEtcd(ttl, pause)
@@ -53,23 +51,27 @@ func etcdGCPause() *Scenario {
 	return s
 }
 
-// widgetOnEtcd: c1 opens its session at 1 s and has the lock two writes later; it is
-// paused a second after that. Its keepalives stand still with it.
+// widgetOnEtcd: c1 opens its session at 1 s, has the lock two writes later, and is
+// paused a second after that.
 func widgetOnEtcd(ttl, pause time.Duration) story {
 	c1 := etcdSession{time.Second + etcdWrite, ttl}
-	paused := c1.start + etcdWrite + time.Second
-	thaws := paused + pause
-	beat := c1.lastBeat(paused)
-	released := thaws + 2*hop
-	freed := min(c1.revoked(beat), released+hop+etcdCommit)
-	a2 := freed + etcdNotice
+	return c1.pausedBeforeWrite(c1.start+etcdWrite+time.Second, pause)
+}
+
+// pausedBeforeWrite: a holder is paused before its last write, while another waits
+// that will write a second after it has the lock. The keepalives stand still with
+// the holder. It goes on with its write, and then sees whether it is over.
+func (s etcdSession) pausedBeforeWrite(paused, pause time.Duration) story {
+	beat, thaws := s.lastBeat(paused), paused+pause
+	revoked, released := s.revoked(beat), thaws+2*hop
+	a2 := min(revoked+etcdNotice, released+hop+etcdCommit+etcdHandover)
 	return story{
 		accepted2: a2,
-		end1:      max(thaws, min(released, c1.done(beat))),
+		end1:      max(thaws, min(released, s.done(beat))),
 		end2:      a2 + 1500*time.Millisecond + 2*hop,
 		write1:    thaws + hop,
 		write2:    a2 + time.Second + hop,
-		form: fmt.Sprintf("c1's last keepalive left at %s, so that its lease is over at %s and revoked at %s; c1 goes on at %s; its key is gone at %s, and c2 has the lock 9 hops later at a2 = %s",
-			short(beat), short(beat+hop+ttl), short(c1.revoked(beat)), short(thaws), short(freed), short(a2)),
+		form: fmt.Sprintf("c1's last keepalive left at %s, so its lease is over at %s and revoked at %s, unless it is back at %s before that; c2 has the lock at a2 = %s",
+			short(beat), short(beat+hop+s.ttl), short(revoked), short(thaws), short(a2)),
 	}
 }

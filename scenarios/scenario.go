@@ -138,6 +138,12 @@ func All() []*Scenario {
 		consulLeaderCrash(),
 		etcdGCPause(),
 		etcdLeaderCrash(),
+		etcdWaiterExpired(),
+		etcdCutHolder(),
+		etcdSessionKept(),
+		etcdHerd(),
+		etcdStaleRead(),
+		etcdLeaseMinimum(),
 		matrix(),
 	}
 }

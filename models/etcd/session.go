@@ -84,7 +84,7 @@ func (s *session) keep(p *sim.Process) {
 // Why a session's thread ends without having been told that its lease is gone.
 var (
 	errClosed = errors.New("the session is closed")
-	errDone   = errors.New("the session is over, by its own deadline")
+	errDone   = errors.New("its own deadline is over")
 	errDeaf   = errors.New("the lease is gone, and nobody listens")
 )
 
