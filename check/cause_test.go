@@ -52,6 +52,8 @@ func TestCauseOfDoubleGrant(t *testing.T) {
 		}, "r3 took over with an empty log at 0.500" + tail, Service, "r3"},
 		{"evicted", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedEvicted, "") },
 			"r3 evicted c1's key at 0.500" + tail, Service, "r3"},
+		{"outdated", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedOutdated, "") },
+			"r3 dropped c1's write at 0.500 for one with a greater timestamp" + tail, Service, "r3"},
 		{"deleted", func(t *tape) {
 			t.sent(1, "c3", "r3", "DEL")
 			t.freed(1.001, "r3", "v1", history.FreedDeleted, "c3")

@@ -259,6 +259,8 @@ func (r *record) ending(a, i int32) charge {
 		return charge{
 			fmt.Sprintf("%s's %s at %s overwrote %s's key on %s", end.Peer, r.deleter(i), at, owner, node), Recipe, end.Peer,
 		}
+	case history.FreedOutdated:
+		return charge{fmt.Sprintf("%s dropped %s's write at %s for one with a greater timestamp", node, owner, at), Service, node}
 	case history.FreedRestart:
 		return charge{fmt.Sprintf("%s %s at %s", node, r.deed(node, "restart", "restarted empty", i), at), Service, node}
 	case history.FreedFailover:

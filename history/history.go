@@ -133,9 +133,12 @@ const (
 	FreedDeleted = "deleted" // a client's request deleted it
 	// FreedOverwritten: a client's request, Peer's, put another value in its place.
 	FreedOverwritten = "overwritten"
-	FreedRestart     = "restart"  // the node restarted without it
-	FreedFailover    = "failover" // the promoted replica never had it
-	FreedEvicted     = "evicted"  // the node dropped it to make room
+	// FreedOutdated: the node said that it has taken the value, and dropped it: what
+	// it has bears a greater timestamp.
+	FreedOutdated = "outdated"
+	FreedRestart  = "restart"  // the node restarted without it
+	FreedFailover = "failover" // the promoted replica never had it
+	FreedEvicted  = "evicted"  // the node dropped it to make room
 )
 
 // Event is one thing that happened. Which fields it uses depends on its Kind;

@@ -26,6 +26,8 @@ func (s *teller) freed(i int, e *history.Event) {
 		what = fmt.Sprintf("%s is deleted by %s%s", key, e.Peer, where)
 	case history.FreedOverwritten:
 		what = fmt.Sprintf("%s is overwritten by %s%s", key, e.Peer, where)
+	case history.FreedOutdated:
+		what = key + " is older than what is there, and dropped" + where
 	case history.FreedEvicted:
 		what = key + " is evicted" + where
 	}

@@ -153,6 +153,7 @@ func TestKeys(t *testing.T) {
 	s.add(4*time.Second, history.Event{Kind: history.Fault, Who: "r5", Value: "restart r5 kill", Why: "restarted empty"})
 	freed(4*time.Second, "r5", "v1", history.FreedRestart, "")
 	freed(5*time.Second, "r1", "v0", history.FreedExpired, "")
+	freed(5*time.Second, "r2", "v0", history.FreedOutdated, "c3")
 	s.doubt("c1", 6*time.Second, 1)
 	require.Equal(t, []string{
 		"  1.000   │   nodes  c1's key has expired on r1,r2 (term until 10.000)",
@@ -160,7 +161,8 @@ func TestKeys(t *testing.T) {
 		"  3.000   │   r4     c1's key is evicted (term until 10.000)",
 		"  4.000 ! │   r5     is killed, restarted empty, without c1's key (term until 10.000)",
 		"  5.000   │   r1     key v0 has expired",
-	}, s.lines(t)[2:7])
+		"  5.000   │   r2     key v0 is older than what is there, and dropped",
+	}, s.lines(t)[2:8])
 }
 
 func TestResources(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"locksim/models/consul"
 	"locksim/models/etcd"
 	"locksim/models/lease"
+	"locksim/models/quorum"
 	"locksim/models/redis"
 	"locksim/models/resource"
 	"locksim/models/zookeeper"
@@ -35,6 +36,7 @@ func Systems() []Entry[models.System] {
 		{"zookeeper", func() models.System { return new(zookeeper.Mutex) }, zookeeper.Mutex{}.About()},
 		{"consul", func() models.System { return new(consul.Lock) }, consul.Lock{}.About()},
 		{"etcd", func() models.System { return new(etcd.Etcd) }, etcd.Etcd{}.About()},
+		{"quorum", func() models.System { return new(quorum.Lock) }, quorum.Lock{}.About()},
 	}
 }
 
@@ -43,6 +45,7 @@ func Resources() []Entry[models.Resource] {
 	return []Entry[models.Resource]{
 		{Name: "store", New: func() models.Resource { return new(resource.Store) }},
 		{Name: "mailer", New: func() models.Resource { return new(resource.Mailer) }},
+		{Name: "leaderless-store", New: func() models.Resource { return new(quorum.Store) }},
 	}
 }
 
