@@ -69,15 +69,18 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 }
 
 // later names the operation that confirmed the grant of f after the operation of
-// f, where that is what is wrong with it: its promise was over.
+// f, where that is what is wrong with it: its promise was over, or its release had
+// been called.
 func (j *Judge) later(f *finding, until time.Duration) string {
 	r := &j.rec
 	s, h := &r.spans[f.span], &j.sweep.holds[f.grant]
-	if min(r.instant(until), j.lease.facts[f.grant].cutLoss) >= r.returnPos(s) {
+	end := r.returnPos(s)
+	leaving := h.release != nil && h.release.call < end
+	if !leaving && min(r.instant(until), j.lease.facts[f.grant].cutLoss) >= end {
 		return ""
 	}
 	proof := h.confSpan
-	if h.release != nil {
+	if h.release != nil && !leaving {
 		proof = h.release.span
 	}
 	if proof == none {

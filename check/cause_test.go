@@ -52,8 +52,8 @@ func TestCauseOfDoubleGrant(t *testing.T) {
 		}, "r3 took over with an empty log at 0.500" + tail, Service, "r3"},
 		{"evicted", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedEvicted, "") },
 			"r3 evicted c1's key at 0.500" + tail, Service, "r3"},
-		{"outdated", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedOutdated, "") },
-			"r3 dropped c1's write at 0.500 for one with a greater timestamp" + tail, Service, "r3"},
+		{"outdated", func(t *tape) { t.freed(.5, "r3", "v1", history.FreedOutdated, "c3") },
+			"r3 dropped c1's write at 0.500: c3's bears a greater timestamp" + tail, Service, "r3"},
 		{"deleted", func(t *tape) {
 			t.sent(1, "c3", "r3", "DEL")
 			t.freed(1.001, "r3", "v1", history.FreedDeleted, "c3")
@@ -414,6 +414,28 @@ func TestCauseNamesTheLaterConfirmation(t *testing.T) {
 	b = breachOf(t, named(told(history.NotHeld)))
 	require.Equal(t, StaleRead, b.Kind)
 	require.Equal(t, "c3's read at 4.010 named c1 as the holder, which had been told at 3.004 that it does not hold the lock", b.Cause)
+}
+
+// A read that finds nobody while a release is under way is wrong only where a later
+// one finds the holder again.
+func TestNobodyAndThenTheHolder(t *testing.T) {
+	run := func(again int32) *tape {
+		tp := newTape()
+		tp.granted(0, .01, "c1", 1, 10)
+		tp.call(1, "c1", history.Release, 1)
+		for i, grant := range []int32{0, again} {
+			at := 1.1 + .2*float64(i)
+			who := []string{"c2", "c3"}[i]
+			tp.call(at, who, history.Read, 0)
+			tp.ret(at+.1, who, history.OK, func(e *history.Event) { e.Grant = grant })
+		}
+		tp.ret(2, "c1", history.OK)
+		return tp
+	}
+	b := breachOf(t, run(1))
+	require.Equal(t, StaleRead, b.Kind)
+	require.Equal(t, "c2's read at 1.200 found no holder, though c1 held the lock from 0.010 on: c3's read at 1.400 named it as the holder", b.Cause)
+	require.Equal(t, Kept, Verdict(&run(0).h).Promise.Status)
 }
 
 // A lock-delay keeps others from the lock; nobody holds it meanwhile.

@@ -260,7 +260,7 @@ func (r *record) ending(a, i int32) charge {
 			fmt.Sprintf("%s's %s at %s overwrote %s's key on %s", end.Peer, r.deleter(i), at, owner, node), Recipe, end.Peer,
 		}
 	case history.FreedOutdated:
-		return charge{fmt.Sprintf("%s dropped %s's write at %s for one with a greater timestamp", node, owner, at), Service, node}
+		return charge{fmt.Sprintf("%s dropped %s's write at %s: %s's bears a greater timestamp", node, owner, at, end.Peer), Service, node}
 	case history.FreedRestart:
 		return charge{fmt.Sprintf("%s %s at %s", node, r.deed(node, "restart", "restarted empty", i), at), Service, node}
 	case history.FreedFailover:

@@ -47,8 +47,8 @@ const (
 	// Drop: a message from Who to Peer was lost; Why says to what.
 	Drop
 	// Freed: on node Who, the key of Lock that belonged to Value ended. Why is one of
-	// the Freed* reasons; for FreedDeleted and FreedOverwritten, Peer is the client
-	// whose request did it.
+	// the Freed* reasons; for FreedDeleted, FreedOverwritten and FreedOutdated, Peer
+	// is the client whose request did it.
 	Freed
 	// Write: resource Who decided on a write by client Peer, sent under Grant
 	// with Token, to object Lock. Outcome is OK (accepted) or Refused; Why, of a
@@ -134,7 +134,7 @@ const (
 	// FreedOverwritten: a client's request, Peer's, put another value in its place.
 	FreedOverwritten = "overwritten"
 	// FreedOutdated: the node said that it has taken the value, and dropped it: what
-	// it has bears a greater timestamp.
+	// Peer had written bears a greater timestamp.
 	FreedOutdated = "outdated"
 	FreedRestart  = "restart"  // the node restarted without it
 	FreedFailover = "failover" // the promoted replica never had it

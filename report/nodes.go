@@ -27,7 +27,7 @@ func (s *teller) freed(i int, e *history.Event) {
 	case history.FreedOverwritten:
 		what = fmt.Sprintf("%s is overwritten by %s%s", key, e.Peer, where)
 	case history.FreedOutdated:
-		what = key + " is older than what is there, and dropped" + where
+		what = fmt.Sprintf("%s is older than %s's: dropped%s", key, e.Peer, where)
 	case history.FreedEvicted:
 		what = key + " is evicted" + where
 	}

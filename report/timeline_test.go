@@ -161,7 +161,7 @@ func TestKeys(t *testing.T) {
 		"  3.000   │   r4     c1's key is evicted (term until 10.000)",
 		"  4.000 ! │   r5     is killed, restarted empty, without c1's key (term until 10.000)",
 		"  5.000   │   r1     key v0 has expired",
-		"  5.000   │   r2     key v0 is older than what is there, and dropped",
+		"  5.000   │   r2     key v0 is older than c3's: dropped",
 	}, s.lines(t)[2:8])
 }
 

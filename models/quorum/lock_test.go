@@ -231,6 +231,20 @@ func TestRestart(t *testing.T) {
 	require.Equal(t, []string{"r2 restart c1"}, s.facts())
 }
 
+// What was over before a crash is not lost by it.
+func TestRestartAfterTheTerm(t *testing.T) {
+	s := newStage(t, Lock{}, nil)
+	s.acquire("c1", 0)
+	for i, at := range []time.Duration{10*time.Second + hop, 10*time.Second + 2*hop} {
+		s.w.At(at, func() {
+			node := s.server([]string{"r1", "r2"}[i])
+			node.Handler().(faults.Restarter).Crash(node, faults.PowerLoss)
+		})
+	}
+	s.run()
+	require.Equal(t, []string{"r1 restart c1", "r2 expired c1"}, s.facts())
+}
+
 func TestRecordsInOrder(t *testing.T) {
 	ordered := []record{
 		nothing,
