@@ -54,7 +54,7 @@ func gcPauseCAS() *Scenario {
 }
 
 // claimed is the cast of the widget in which both do the same under the lock.
-func claimed(store resource.Store, steps string) trial.Cast {
+func claimed(store models.Resource, steps string) trial.Cast {
 	return trial.Cast{
 		Resources: []models.Resource{store},
 		Clients: []trial.Client{

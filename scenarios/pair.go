@@ -44,7 +44,7 @@ func Pairs() []Pair {
 			Claim:    Statement{kleppmann, "A token that rises with each grant, checked by the storage, keeps a late writer out.", essay},
 			Answer:   Statement{antirez, "A store that can check needs no strong lock; most resources can check nothing.", reply},
 			Right:    "Both. Token or random value keep the late write out; neither shortens the overlap.",
-			Found:    "With the check on, the stale write is rejected, by its token or by the lock's random value; belief overlaps exactly as long as before. Without a check it is accepted; an API that takes no token has its effect twice, unless it takes an idempotency key. A store that checks in one step and writes in another lets it through again. With one store that compares, two clients without any lock do no harm either; one of them has worked in vain. Two stores that each compare for themselves can end with half of each holder's change; a token is one order for both. A holder that dies between the two leaves half of its change either way.",
+			Found:    "With the check on, the stale write is rejected, by its token or by the lock's random value; belief overlaps exactly as long as before. Without a check it is accepted; an API that takes no token has its effect twice, unless it takes an idempotency key. A store that checks in one step and writes in another lets it through again. With one store that compares, two clients without any lock do no harm either; one of them has worked in vain. Two stores that each compare for themselves can end with half of each holder's change; a token is one order for both, and at the head of the timestamp it fences replicas without a leader. A holder that dies between the two leaves half of its change either way.",
 			Decides:  "Whether the resource can check at all, and whether every access passes the check. Several stores need an order that all of them share.",
 		},
 		{
@@ -71,7 +71,7 @@ func Pairs() []Pair {
 			Claim:    Statement{kleppmann, "Counters on several nodes drift apart; a common one needs consensus.", essay},
 			Answer:   Statement{antirez, "The store that checks the tokens could hand them out.", reply},
 			Right:    "Kleppmann on counters per node. A store can count, if asked in the granting step.",
-			Found:    "Counters on a majority can repeat or fall by the third grant. A token that is fetched by a second command rises, but in the order of fetching: the stale holder's write passes, the live one's fails. A token from the granting step has neither fault. So it is when the store that checks the tokens hands them out: fetched with the lock, they keep the older holder out even where Redlock has given its lock away; fetched late, they keep the live one out.",
+			Found:    "Counters on a majority can repeat or fall by the third grant; one that is read from a quorum and written back is the same for two that ask at once. A token that is fetched by a second command rises, but in the order of fetching: the stale holder's write passes, the live one's fails. A token from the granting step has neither fault. So it is when the store that checks the tokens hands them out: fetched with the lock, they keep the older holder out even where Redlock has given its lock away; fetched late, they keep the live one out.",
 			Decides:  "Whether the token comes out of the very step that grants the lock.",
 		},
 		{

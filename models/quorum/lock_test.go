@@ -150,6 +150,7 @@ func TestReleaseOfWhatIsAnothers(t *testing.T) {
 		g, err := s.lock.Acquire(p, "k")
 		require.NoError(t, err)
 		require.Equal(t, 10*time.Second-5*hop, g.Deadline.Reading)
+		require.Equal(t, 5*hop, g.Allowance, "500 ppm")
 		p.Sleep(11 * time.Second)
 		require.ErrorIs(t, s.lock.Release(p, "k", g), models.ErrNotHeld)
 	})
@@ -212,6 +213,25 @@ func TestClockAhead(t *testing.T) {
 	require.Equal(t, []string{"r1 outdated c2", "r2 outdated c2", "r3 outdated c2"}, s.facts()[3:])
 }
 
+// The token is counted up from the greatest that was seen, though the record that
+// counts is one with a smaller: c0's, whose clock is ahead, and which r1 has not.
+func TestTokenIsCountedFromTheGreatest(t *testing.T) {
+	s := newStage(t, Lock{}, nil)
+	s.cut(0, "c0", "r1")
+	s.client("c0", 0, func(p *sim.Process) {
+		p.Machine().StepClock(time.Minute)
+		g, err := s.lock.Acquire(p, "k")
+		require.NoError(t, err)
+		require.NoError(t, s.lock.Release(p, "k", g))
+	})
+	a, b := s.acquire("c1", time.Second), s.acquire("c2", 2*time.Second)
+	s.run()
+	require.NoError(t, a.err)
+	require.NoError(t, b.err)
+	require.EqualValues(t, 2, a.grant.Token)
+	require.EqualValues(t, 3, b.grant.Token)
+}
+
 // S33, S22: a restarted replica has forgotten the lock and its tokens.
 func TestRestart(t *testing.T) {
 	s := newStage(t, Lock{}, nil)
@@ -229,6 +249,17 @@ func TestRestart(t *testing.T) {
 	require.NoError(t, b.err)
 	require.Equal(t, a.grant.Token, b.grant.Token)
 	require.Equal(t, []string{"r2 restart c1"}, s.facts())
+}
+
+// A repair that brings the end of a term is no deletion by anybody.
+func TestRepairOfAnExpiredRecord(t *testing.T) {
+	s := newStage(t, Lock{ReadRepair: true}, nil)
+	s.w.At(time.Second, func() { s.w.Machine("r1").StepClock(time.Minute) })
+	s.acquire("c1", 0)
+	seen := s.look("c2", 2*time.Second)
+	s.run()
+	require.Empty(t, *seen)
+	require.Equal(t, []string{"r1 expired c1", "r2 expired c1"}, s.facts())
 }
 
 // What was over before a crash is not lost by it.
