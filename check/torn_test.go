@@ -31,6 +31,18 @@ func TestTornWrite(t *testing.T) {
 	}, woundsOf(tp))
 }
 
+// What was done once does not make up for what is half done later.
+func TestTornWriteOfTheSecondChange(t *testing.T) {
+	tp := newTape()
+	tp.half(12, "c1", 1, 1, "a", 1, history.OK)
+	tp.half(12, "c1", 1, 1, "b", 1, history.OK)
+	tp.half(13, "c1", 1, 2, "a", 2, history.OK)
+	tp.half(13, "c1", 1, 2, "b", 1, history.Refused)
+	w := woundsOf(tp)
+	require.Len(t, w, 1)
+	require.Contains(t, w[0].Cause, "c1's write of a at 13.000 stands, and that of b")
+}
+
 func TestTornWriteOfAClientThatIsGone(t *testing.T) {
 	for why, how := range map[string]string{"": "its script ended", history.DoubtDeath: "it died"} {
 		tp := newTape()
