@@ -73,7 +73,7 @@ func majority(name string, o redis.Redlock, restart string, predicted ...Mark) c
 // single is the row of one Redis.
 func single(name string, o redis.SetNX, predicted ...Mark) contender {
 	c := contender{
-		Row:        Row{name, predicted, Breaks, Holds, o.Replica, true},
+		Row:        Row{name, predicted, Breaks, Holds, o.Replicas > 0, true},
 		servers:    []string{"r1"},
 		victim:     "r1",
 		deciding:   1,
@@ -118,6 +118,6 @@ func contenders() []contender {
 		majority("redlock-unmeasured", redis.Redlock{SkipValidity: true}, briefly, n, n, n, n, n, n, n, na),
 		single("redis", redis.SetNX{}, n, n, n, na, na, n, n, na),
 		single("redis-measured", redis.SetNX{Deadline: true}, n, y, n, n, n, n, n, na),
-		single("redis-replica", redis.SetNX{Replica: true, Lag: time.Second}, n, n, n, na, na, n, n, n),
+		single("redis-replica", redis.SetNX{Replicas: 1, Lag: time.Second}, n, n, n, na, na, n, n, n),
 	}
 }

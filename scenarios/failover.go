@@ -30,7 +30,7 @@ func asyncFailover() *Scenario {
 	}
 	s.Spec = func() trial.Spec {
 		return trial.Spec{
-			System: redis.SetNX{TTL: ttl, Replica: true, Lag: lag},
+			System: redis.SetNX{TTL: ttl, Replicas: 1, Lag: lag},
 			Cast: trial.Cast{
 				Resources: []models.Resource{resource.Plain("doc")},
 				Clients: []trial.Client{

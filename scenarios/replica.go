@@ -27,7 +27,7 @@ func replicaExpiry() *Scenario {
 			f = append(f, faults.MustParse("at 0s  clock-step r2 "+clock)...)
 		}
 		return trial.Spec{
-			System:   redis.SetNX{Replica: true},
+			System:   redis.SetNX{Replicas: 1},
 			Cast:     two("acquire; work 5s; release", "until 11s; look; until 13s; acquire; release"),
 			Schedule: f,
 			Latency:  sim.Every(hop),
@@ -68,7 +68,7 @@ func replicaClock() *Scenario {
 	s.Params = []Param{choice("clock", &clock, []string{"+60s", "0s", "-60s"}, "how far r2's clock is off")}
 	s.Spec = func() trial.Spec {
 		spec := trial.Spec{
-			System:  redis.SetNX{Replica: true, Check: redis.CheckReplica},
+			System:  redis.SetNX{Replicas: 1, Check: redis.CheckReplica},
 			Cast:    two("acquire; work 5s; release", "until 1s; try; work 6s; release"),
 			Latency: sim.Every(hop),
 			Horizon: time.Minute,

@@ -168,7 +168,7 @@ func replicaRead() *Scenario {
 	s.Params = []Param{milliseconds("lag", &lag, 0, time.Second, "how far the replica is behind")}
 	s.Spec = func() trial.Spec {
 		return trial.Spec{
-			System:  redis.SetNX{TTL: 10 * time.Second, Replica: true, Lag: lag, Check: redis.CheckReplica},
+			System:  redis.SetNX{TTL: 10 * time.Second, Replicas: 1, Lag: lag, Check: redis.CheckReplica},
 			Cast:    two("acquire; work 5s; release", "until 50ms; try; work 6s; release"),
 			Latency: sim.Every(hop),
 			Horizon: time.Minute,
@@ -208,7 +208,7 @@ func waitFailover() *Scenario {
 	}
 	s.Params = []Param{choice("wait", &wait, []string{"on", "off"}, "whether the client asks with WAIT that a replica has the key")}
 	s.Spec = func() trial.Spec {
-		system := redis.SetNX{TTL: 10 * time.Second, Replica: true, Lag: 200 * time.Millisecond}
+		system := redis.SetNX{TTL: 10 * time.Second, Replicas: 1, Lag: 200 * time.Millisecond}
 		if wait == "on" {
 			system.Wait, system.WaitTimeout = 1, 50*time.Millisecond
 		}

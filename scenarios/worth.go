@@ -23,7 +23,7 @@ const replicaLag = 200 * time.Millisecond
 func oneOf(system string, lag time.Duration) models.System {
 	switch system {
 	case "replica":
-		return redis.SetNX{Replica: true, Lag: lag}
+		return redis.SetNX{Replicas: 1, Lag: lag}
 	case "redlock":
 		return redis.Redlock{}
 	}

@@ -282,7 +282,7 @@ func TestRunnerKeepsNothingFromRunToRun(t *testing.T) {
 	specs := []trial.Spec{
 		{System: redis.Redlock{}, Cast: trial.Writers(2, resource.Plain("doc")), Latency: sim.Every(time.Millisecond), Schedule: faults.MustParse("at 1500ms  restart r3 power-loss 2s")},
 		{System: ideal(), Cast: trial.Writers(3, resource.Plain("doc")), Schedule: faults.MustParse("before c1.write#1  pause c1 suspend 14s\nat 5s  kill c2")},
-		{System: redis.SetNX{Replica: true, Lag: time.Second}, Cast: trial.Writers(2, resource.Plain("doc")), Schedule: faults.MustParse("at 1100ms  failover r1>r2")},
+		{System: redis.SetNX{Replicas: 1, Lag: time.Second}, Cast: trial.Writers(2, resource.Plain("doc")), Schedule: faults.MustParse("at 1100ms  failover r1>r2")},
 	}
 	r := trial.NewRunner()
 	defer r.Close()

@@ -21,6 +21,20 @@ func newValue(p *sim.Process) string {
 	return string(value)
 }
 
+// call sends a command and waits for its answer, an R. The error is that of sim.Call,
+// or an [Error] that the server answered.
+func call[R any](p *sim.Process, to *sim.Server, command any, timeout time.Duration) (R, error) {
+	var none R
+	answer, err := sim.Call[any](p, to, command, timeout)
+	if err != nil {
+		return none, err
+	}
+	if refused, ok := answer.(Error); ok {
+		return none, refused
+	}
+	return answer.(R), nil
+}
+
 // stopwatch is step 3 of Redlock: the client's own measure of how much of the
 // term is left to it. The zero value, of a client that skips that step, reads no
 // clock and has no deadline.

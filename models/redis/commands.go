@@ -2,6 +2,7 @@ package redis
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -115,7 +116,17 @@ type (
 		Value string
 		Found bool
 	}
+	// Error says why the server did nothing: "NOREPLICAS …".
+	Error string
 )
+
+// Label is the answer as redis-cli shows it, without the text behind the first word.
+func (e Error) Label() string {
+	word, _, _ := strings.Cut(string(e), " ")
+	return word
+}
+
+func (e Error) Error() string { return string(e) }
 
 // Label is the answer as redis-cli shows it.
 func (s Status) Label() string {

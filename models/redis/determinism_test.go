@@ -18,11 +18,12 @@ import (
 func TestDeterminism(t *testing.T) {
 	systems := []models.System{
 		SetNX{},
-		SetNX{Replica: true, Lag: 3 * hop, Persistence: Always, Release: GetThenDel},
-		SetNX{Replica: true, Lag: 3 * hop, Wait: 1, Expire: Separate, Token: SeparateIncr},
-		SetNX{Replica: true, Lag: 30 * hop, Check: CheckReplica, Persistence: EverySec},
+		SetNX{Replicas: 1, Lag: 3 * hop, Persistence: Always, Release: GetThenDel},
+		SetNX{Replicas: 1, Lag: 3 * hop, Wait: 1, Expire: Separate, Token: SeparateIncr},
+		SetNX{Replicas: 1, Lag: 30 * hop, Check: CheckReplica, Persistence: EverySec},
 		SetNX{Token: ScriptIncr, Persistence: EverySec},
 		SetNX{Release: Lua},
+		SetNX{Replicas: 3, Wait: 2, MinReplicas: 1, Persistence: Always},
 		Redlock{},
 		Redlock{Token: SumOfCounters},
 		Redlock{Sends: Parallel, Persistence: EverySec, Clock: Monotonic, ClientClock: clock.Boottime},
@@ -46,7 +47,7 @@ func TestDeterminism(t *testing.T) {
 // lost, a node that restarts and a clock that jumps.
 func trace(t *testing.T, w *sim.World, system models.System) string {
 	t.Helper()
-	w.Reset(sim.Config{Seed: 7, Latency: sim.Latency{Default: []time.Duration{hop, 2 * hop, 5 * hop}}})
+	w.Reset(sim.Config{Seed: 7, Horizon: time.Minute, Latency: sim.Latency{Default: []time.Duration{hop, 2 * hop, 5 * hop}}})
 	l, err := system.Open(w)
 	require.NoError(t, err)
 	sent := 0

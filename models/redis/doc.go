@@ -29,7 +29,7 @@
 //
 // # Replication
 //
-// A primary sends each change, with expiries as dates, to its one replica, and
+// A primary sends each change, with expiries as dates, to its replicas, and
 // answers its client without waiting. What it has not sent when it dies is lost;
 // what it has sent arrives, unless the replica has been promoted by then. A
 // replica deletes nothing by itself: it waits for the primary's DEL, and answers
@@ -39,14 +39,20 @@
 // Changes are numbered. A replica that misses one, or has restarted, asks for
 // everything and throws away what it had. A primary that has restarted sends
 // everything, which may be nothing: one without persistence that comes back empty
-// empties its replica (Redis documentation, "Replication": safety when the primary
-// has persistence turned off).
+// empties its replicas (Redis documentation, "Replication": safety when the primary
+// has persistence turned off). When one of several replicas is promoted, the others
+// follow it and ask for everything: one that had more loses it.
 //
-// WAIT asks the replica how far it has come (REPLCONF GETACK), and is answered by
-// its answer or by the timeout. It is about what the same client wrote last: on
-// another connection it would be answered at once (measured on Redis 7.0.15). It
-// makes a write safer and the pair no consensus: what a replica has acknowledged it
-// may still lose, or let expire by a clock of its own.
+// WAIT asks the replicas how far they have come (REPLCONF GETACK), and is answered
+// once enough of them have, or by the timeout. It is about what the same client wrote
+// last: on another connection it would be answered at once (measured on Redis
+// 7.0.15). It makes a write safer and the group no consensus: what a replica has
+// acknowledged it may still lose, or let expire by a clock of its own, and it may be
+// another that is promoted.
+//
+// With min-replicas-to-write replicas report every second (REPLCONF ACK), and a
+// primary refuses writes while too few have done so for ten seconds
+// (min-replicas-max-lag), counted in whole seconds of its wall clock.
 //
 // # Where it does not follow real Redis
 //
@@ -62,6 +68,8 @@
 //   - A replica notices that it has missed a change by the next message of its
 //     primary's: there are no pings, and no partial resynchronisation. A snapshot is
 //     one message, however long, and takes the primary no time.
-//   - There is one replica, no min-replicas-to-write and no WAITAOF. A primary that
-//     was replaced takes no part any more.
+//   - There is no WAITAOF, and no replica of a replica. A primary that was replaced
+//     takes no part any more: one that goes on alone, cut off, cannot be shown.
+//   - A primary notices at once that a replica's process has died, and only by the
+//     silence that its machine has.
 package redis

@@ -47,7 +47,8 @@ func newStage(t *testing.T, system models.System) *stage {
 	t.Helper()
 	w := sim.New()
 	t.Cleanup(w.Close)
-	w.Reset(sim.Config{Seed: 1, Latency: sim.Every(hop)})
+	// Replicas that report every second never end by themselves.
+	w.Reset(sim.Config{Seed: 1, Latency: sim.Every(hop), Horizon: 90 * time.Minute})
 	l, err := system.Open(w)
 	require.NoError(t, err)
 	return &stage{t, w, l}

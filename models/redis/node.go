@@ -24,7 +24,7 @@ type Node struct {
 	keys    map[string]item
 	journal []write
 	fsyncs  fsyncs
-	pair    *pair // nil for a node that is alone
+	group   *group // nil for a node that is alone
 }
 
 // item is a key's owner, and its expiry: a reading of the node's clock in whole
@@ -61,7 +61,7 @@ func openNode(w *sim.World, name string, c Config) *Node {
 		return &Node{engine: newEngine(), keys: map[string]item{}}
 	})
 	n.empty()
-	n.config, n.pair = c, nil
+	n.config, n.group = c, nil
 	n.journal, n.fsyncs = n.journal[:0], fsyncs{}
 	return n
 }

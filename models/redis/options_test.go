@@ -26,8 +26,8 @@ func TestOptionErrors(t *testing.T) {
 		{SetNX{Clock: 9}, `setnx: clock 9: want one of ["wall" "monotonic"]`},
 		{SetNX{ClientClock: 9}, `setnx: client-clock 9: want one of ["monotonic" "boottime" "wall"]`},
 		{Redlock{ClientClock: 9}, `redlock: client-clock 9: want one of ["monotonic" "boottime" "wall"]`},
-		{SetNX{Lag: time.Second}, "setnx: lag 1s: want 0 or more, and only with a replica"},
-		{SetNX{Lag: -time.Second, Replica: true}, "setnx: lag -1s: want 0 or more, and only with a replica"},
+		{SetNX{Lag: time.Second}, "setnx: lag 1s: want 0 or more, and only with replicas"},
+		{SetNX{Lag: -time.Second, Replicas: 1}, "setnx: lag -1s: want 0 or more, and only with replicas"},
 		{SetNX{TTL: time.Second, NoTTL: true}, "setnx: ttl 1s and no-ttl: want one of them"},
 		{SetNX{TTLs: map[string]time.Duration{"a": time.Second, "b": 0}}, "setnx: ttl of b 0s: want whole milliseconds, at least 1ms"},
 		{SetNX{TTLs: map[string]time.Duration{"a": time.Second}, NoTTL: true}, "setnx: ttls and no-ttl: want one of them"},
@@ -36,15 +36,19 @@ func TestOptionErrors(t *testing.T) {
 		{SetNX{Expire: 9}, `setnx: expire 9: want one of ["atomic" "separate"]`},
 		{SetNX{Token: 9}, `setnx: token 9: want one of ["none" "incr" "script"]`},
 		{SetNX{Token: ScriptIncr, Expire: Separate}, "setnx: token script: want it without expire separate and without check replica"},
-		{SetNX{Token: ScriptIncr, Check: CheckReplica, Replica: true}, "setnx: token script: want it without expire separate and without check replica"},
+		{SetNX{Token: ScriptIncr, Check: CheckReplica, Replicas: 1}, "setnx: token script: want it without expire separate and without check replica"},
 		{SetNX{Check: 9}, `setnx: check 9: want one of ["none" "replica"]`},
 		{SetNX{Check: CheckReplica}, "setnx: check replica: want a replica"},
-		{SetNX{Wait: 1}, "setnx: wait 1: want 0, or 1 with a replica"},
-		{SetNX{Wait: 2, Replica: true}, "setnx: wait 2: want 0, or 1 with a replica"},
-		{SetNX{Wait: -1, Replica: true}, "setnx: wait -1: want 0, or 1 with a replica"},
+		{SetNX{Wait: 1}, "setnx: wait 1: want 0 to 0, the number of replicas"},
+		{SetNX{Wait: 2, Replicas: 1}, "setnx: wait 2: want 0 to 1, the number of replicas"},
+		{SetNX{Wait: -1, Replicas: 1}, "setnx: wait -1: want 0 to 1, the number of replicas"},
+		{SetNX{Replicas: -1}, "setnx: replicas -1: want 0 to 98"},
+		{SetNX{Replicas: 99}, "setnx: replicas 99: want 0 to 98"},
+		{SetNX{MinReplicas: 3, Replicas: 2}, "setnx: min-replicas 3: want 0 to 2, the number of replicas"},
+		{SetNX{MinReplicas: -1}, "setnx: min-replicas -1: want 0 to 0, the number of replicas"},
 		{SetNX{WaitTimeout: time.Second}, "setnx: wait-timeout 1s: want it only with wait"},
-		{SetNX{Wait: 1, Replica: true, WaitTimeout: time.Microsecond}, "setnx: wait-timeout 1µs: want whole milliseconds, at least 1ms"},
-		{SetNX{Wait: 1, Replica: true, WaitTimeout: -1}, "setnx: wait-timeout -1ns: want whole milliseconds, at least 1ms"},
+		{SetNX{Wait: 1, Replicas: 1, WaitTimeout: time.Microsecond}, "setnx: wait-timeout 1µs: want whole milliseconds, at least 1ms"},
+		{SetNX{Wait: 1, Replicas: 1, WaitTimeout: -1}, "setnx: wait-timeout -1ns: want whole milliseconds, at least 1ms"},
 		{Redlock{Token: 9}, `redlock: token 9: want one of ["none" "max" "sum" "min"]`},
 		{Redlock{TTL: time.Microsecond}, "redlock: ttl 1µs: want whole milliseconds, at least 1ms"},
 		{Redlock{Sends: 9}, `redlock: sends 9: want one of ["one-by-one" "parallel"]`},
@@ -98,18 +102,18 @@ func TestOptionsAsText(t *testing.T) {
 	require.Equal(t, ttls, s, "%s", text)
 
 	s = SetNX{}
-	require.NoError(t, yaml.Unmarshal([]byte("{ttl: 30s, release: get-then-del, persistence: always, replica: true, lag: 100ms}"), &s))
-	require.Equal(t, SetNX{TTL: 30 * time.Second, Release: GetThenDel, Persistence: Always, Replica: true, Lag: 100 * time.Millisecond}, s)
+	require.NoError(t, yaml.Unmarshal([]byte("{ttl: 30s, release: get-then-del, persistence: always, replicas: 1, lag: 100ms}"), &s))
+	require.Equal(t, SetNX{TTL: 30 * time.Second, Release: GetThenDel, Persistence: Always, Replicas: 1, Lag: 100 * time.Millisecond}, s)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("release: eval"), &s), `no way to release "eval": want one of compare, get-then-del, del, lua`)
 	require.Equal(t, "(no such option: 9)", Release(9).String())
 
 	more := SetNX{
-		NoTTL: true, Expire: Separate, Token: SeparateIncr, Check: CheckReplica, Replica: true,
-		Wait: 1, WaitTimeout: 20 * time.Millisecond,
+		NoTTL: true, Expire: Separate, Token: SeparateIncr, Check: CheckReplica, Replicas: 3,
+		MinReplicas: 2, Wait: 1, WaitTimeout: 20 * time.Millisecond,
 	}
 	text, err = yaml.Marshal(more)
 	require.NoError(t, err)
-	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "wait: 1", "wait-timeout: 20ms"} {
+	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "replicas: 3", "min-replicas: 2", "wait: 1", "wait-timeout: 20ms"} {
 		require.Contains(t, string(text), line+"\n")
 	}
 	s = SetNX{}

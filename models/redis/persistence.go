@@ -44,7 +44,7 @@ func (p *Persistence) UnmarshalText(text []byte) error {
 }
 
 // write is one change of a node's data, as it goes into the append-only file and
-// to the replica: its effect, with the expiry as a date. Redis writes it so too
+// to the replicas: its effect, with the expiry as a date. Redis writes it so too
 // (PXAT), and a node that expires by its monotonic clock has no choice: that
 // clock begins anew when the machine does. So a step of the wall clock between
 // the change and the restart moves the expiry even of such a node.
@@ -70,7 +70,7 @@ var writeNames = [...]string{writeSet: "SET", writeExpire: "PEXPIREAT", writeDel
 
 // log takes down a change of key to i.
 func (n *Node) log(s *sim.Server, kind writeKind, key string, i item) {
-	if n.config.Persistence == None && n.pair == nil {
+	if n.config.Persistence == None && n.group == nil {
 		return
 	}
 	w := n.written(s, kind, key, i)
@@ -140,8 +140,8 @@ func (n *Node) Crash(s *sim.Server, how faults.Crash) string {
 	n.settle(s, s.Now(clock.Monotonic))
 	n.fsyncs = fsyncs{}
 	n.load(s)
-	if n.pair != nil {
-		n.pair.lost(s)
+	if n.group != nil {
+		n.group.lost(s, how)
 	}
 	lost := 0
 	if n.serves(s) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"locksim/clock"
@@ -176,5 +175,3 @@ func (l *redlock) lookUp(names []string) ([]*sim.Server, error) {
 	}
 	return list, nil
 }
-
-func nodeName(i int) string { return "r" + strconv.Itoa(i+1) }

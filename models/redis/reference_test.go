@@ -40,6 +40,9 @@ func (r *reference) changed(mono time.Duration) {
 
 // do is the answer to op's command at a wall clock of now milliseconds.
 func (r *reference) do(op step, now int64, mono time.Duration) any {
+	if op.kind == "incr" { // it touches no other key, and so expires none
+		op.key = "n"
+	}
 	if e, ok := r.table[op.key]; ok && now > e.date {
 		delete(r.table, op.key)
 		r.changed(mono)
@@ -62,8 +65,8 @@ func (r *reference) do(op step, now int64, mono time.Duration) any {
 	case "put":
 		return Status(true)
 	case "incr":
-		n, _ := strconv.Atoi(r.table["n"].value)
-		r.table["n"] = entry{strconv.Itoa(n + 1), never}
+		n, _ := strconv.Atoi(e.value)
+		r.table[op.key] = entry{strconv.Itoa(n + 1), never}
 		r.changed(mono)
 		return Integer(n + 1)
 	case "get":

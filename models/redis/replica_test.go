@@ -39,7 +39,7 @@ func TestFailover(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, SetNX{Replica: true, Lag: 100 * hop})
+			s := newStage(t, SetNX{Replicas: 1, Lag: 100 * hop})
 			a := s.acquire("a", 0)
 			s.w.At(test.at, func() { s.w.Machine("r2").StepClock(test.step) })
 			what := s.failOver(test.at)
@@ -70,7 +70,7 @@ func TestFailover(t *testing.T) {
 // What the dead primary had still under way does not touch what the promoted
 // replica has granted since.
 func TestFailoverDropsWhatIsUnderWay(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true})
+	s := newStage(t, SetNX{Replicas: 1})
 	require.NoError(t, faults.MustParse("at 0s  delay r1>r2 100ms").Apply(s.w))
 	a := s.acquire("a", 0)
 	s.failOver(20 * hop)
@@ -91,7 +91,7 @@ func TestFailoverLater(t *testing.T) {
 		{hop + 100*hop - 1, "was promoted without 1 key of r1"},
 		{hop + 100*hop + 1, "was promoted with every key of r1"},
 	} {
-		s := newStage(t, SetNX{Replica: true, Lag: 100 * hop})
+		s := newStage(t, SetNX{Replicas: 1, Lag: 100 * hop})
 		s.acquire("a", 0)
 		s.w.At(test.dies, func() { s.server("r1").Crash(true) })
 		what := s.failOver(5 * time.Second)
@@ -103,7 +103,7 @@ func TestFailoverLater(t *testing.T) {
 // A replica has the keys of its primary, with their dates, a lag later; and an
 // expiry that the primary noticed.
 func TestReplication(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Lag: 100 * hop, Persistence: Always})
+	s := newStage(t, SetNX{Replicas: 1, Lag: 100 * hop, Persistence: Always})
 	held := func() map[string]item { return s.node("r2").keys }
 	s.client("a", 0, func(p *sim.Process) {
 		g, err := s.lock.Acquire(p, "k")
@@ -143,7 +143,7 @@ func TestReplication(t *testing.T) {
 // A replica that restarts empty loses a copy, not the lock; and it is not there
 // when it is needed.
 func TestReplicaRestarts(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true})
+	s := newStage(t, SetNX{Replicas: 1})
 	a := s.acquire("a", 0)
 	s.w.At(10*hop, func() {
 		r2 := s.server("r2")
@@ -159,7 +159,7 @@ func TestReplicaRestarts(t *testing.T) {
 
 // A client that is waiting for the dead primary does not hear from the new one.
 func TestFailoverSilent(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true})
+	s := newStage(t, SetNX{Replicas: 1})
 	a := s.acquire("a", 10*hop)
 	s.w.At(10*hop+hop/2, func() { // its SET is under way
 		r1 := s.server("r1")
@@ -173,7 +173,7 @@ func TestFailoverSilent(t *testing.T) {
 }
 
 func TestReplicas(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true})
+	s := newStage(t, SetNX{Replicas: 1})
 	r1, r2 := s.server("r1"), s.server("r2")
 	other := s.w.Server("other", &Node{})
 	primary, replica := r1.Handler().(member), r2.Handler().(member)

@@ -5,19 +5,14 @@ import (
 	"slices"
 
 	"locksim/clock"
+	"locksim/faults"
 	"locksim/sim"
 )
 
-// stream is the changes on their way from a primary to its replica, and how far
-// either has come. A replica that misses one asks for everything, as Redis does
-// when the primary cannot tell what is missing.
-type stream struct {
-	sent position // by the primary, or in its buffer
-	have position // what the replica has, by its own account
-}
-
-// position is a place in a stream: so many changes since the primary began to
-// serve for the run-th time.
+// position is a place in the stream of changes on their way from a primary to its
+// replicas: so many since the primary began to serve for the run-th time. A replica
+// that misses one asks for everything, as Redis does when the primary cannot tell
+// what is missing.
 type position struct{ run, changes int }
 
 func (p position) before(q position) bool {
@@ -41,7 +36,7 @@ type (
 		writes []write
 		position
 	}
-	// getAck asks whether the replica has come to a position, ack is the answer.
+	// getAck asks whether a replica has come to a position, ack is the answer.
 	getAck struct{ position }
 	ack    struct{ position }
 )
@@ -63,57 +58,62 @@ func (*ack) Label() string { return "REPLCONF ACK" }
 
 // begin is a primary's first moment: whoever follows it has to begin anew, and
 // the connections to an earlier one are gone.
-func (p *pair) begin() {
-	p.stream.sent = position{run: p.stream.sent.run + 1}
-	p.waits.forget()
+func (g *group) begin() {
+	g.sent = position{run: g.sent.run + 1}
+	g.waits.forget()
+	for _, r := range g.replicas {
+		r.connected = false
+	}
 }
 
-// forward sends a change on to the replica. Nobody waits for it: the client has
+// forward sends a change on to the replicas. Nobody waits for it: the client has
 // its answer before, unless it asks for a WAIT.
 func (n *Node) forward(s *sim.Server, w write) {
-	p := n.pair
-	if p == nil || p.replica == nil {
+	g := n.group
+	if g == nil || len(g.replicas) == 0 {
 		return
 	}
-	p.stream.sent.changes++
-	p.send(s, &change{w, p.stream.sent})
+	g.sent.changes++
+	g.send(s, &change{w, g.sent}, g.replicas...)
 }
 
-// send sends a message from the primary s to the replica, a lag after those
-// before it: until then it is in a buffer of s, which a crash empties.
-func (p *pair) send(s *sim.Server, message any) {
-	if p.lag == 0 {
-		s.Forward(p.replica, message, 0)
+// send sends a message from the primary s to replicas, a lag after those before
+// it: until then it is in a buffer of s, which a crash empties.
+func (g *group) send(s *sim.Server, message any, to ...*replica) {
+	if g.lag == 0 {
+		forward(s, message, to)
 		return
 	}
-	s.After(clock.Monotonic, p.lag, func() { s.Forward(p.replica, message, 0) })
+	s.After(clock.Monotonic, g.lag, func() { forward(s, message, to) })
+}
+
+func forward(s *sim.Server, message any, to []*replica) {
+	for _, r := range to {
+		s.Forward(r.server, message, 0)
+	}
 }
 
 // follow takes over a change of the primary's.
 func (m member) follow(s *sim.Server, c *change) {
-	have := &m.pair.stream.have
-	switch next := (position{have.run, have.changes + 1}); {
-	case !have.before(c.position): // it has come twice, or late
+	r := m.group.replica(s.Name())
+	switch next := (position{r.have.run, r.have.changes + 1}); {
+	case !r.have.before(c.position): // it has come twice, or late
 	case c.position == next:
 		m.apply(s, c.write)
 		m.append(s, c.write)
-		*have = next
+		r.have = next
 	default: // something was lost on the way
 		m.resync(s)
 	}
 }
 
 // resync asks the primary for everything.
-func (m member) resync(s *sim.Server) { s.Forward(m.pair.primary, &psync{}, 0) }
+func (m member) resync(s *sim.Server) { s.Forward(m.group.primary, &psync{}, 0) }
 
-// sendAll sends the replica everything. What it has is of no matter: where the
-// primary came back empty, it loses all.
-func (m member) sendAll(s *sim.Server) {
-	p := m.pair
-	if p.replica == nil {
-		return
-	}
-	all := &fullSync{position: p.stream.sent}
+// sendAll sends replicas everything. What they have is of no matter: where the
+// primary came back empty, they lose all.
+func (m member) sendAll(s *sim.Server, to ...*replica) {
+	all := &fullSync{position: m.group.sent}
 	for _, key := range slices.Sorted(maps.Keys(m.keys)) {
 		kind := writeSet
 		if m.keys[key].counter {
@@ -121,7 +121,7 @@ func (m member) sendAll(s *sim.Server) {
 		}
 		all.writes = append(all.writes, m.written(s, kind, key, m.keys[key]))
 	}
-	p.send(s, all)
+	m.group.send(s, all, to...)
 }
 
 // replace takes a snapshot in the place of all that the replica had. Its
@@ -132,37 +132,42 @@ func (m member) replace(s *sim.Server, all *fullSync) {
 		m.apply(s, w)
 	}
 	m.rewrite(s, all.writes)
-	m.pair.stream.have = all.position
-	s.Forward(m.pair.primary, &ack{all.position}, 0)
+	m.group.replica(s.Name()).have = all.position
+	s.Forward(m.group.primary, &ack{all.position}, 0)
 }
 
 // acknowledge answers how far the replica has come, now or once it has all.
 func (m member) acknowledge(s *sim.Server, c *getAck) {
-	if have := m.pair.stream.have; !have.before(c.position) {
-		s.Forward(m.pair.primary, &ack{have}, 0)
+	if have := m.group.replica(s.Name()).have; !have.before(c.position) {
+		s.Forward(m.group.primary, &ack{have}, 0)
 		return
 	}
 	m.resync(s)
 }
 
-// lost is what a crash of s means to the replication.
-func (p *pair) lost(s *sim.Server) {
-	switch s {
-	case p.primary:
-		p.waits.forget()
-	case p.replica:
-		p.stream.have = nowhere
+// lost is what a crash of s means to the replication. The kernel of a machine whose
+// process was killed closes its connections; from one without power nothing comes.
+func (g *group) lost(s *sim.Server, how faults.Crash) {
+	if s == g.primary {
+		g.waits.forget()
+		return
+	}
+	if r := g.replica(s.Name()); r != nil {
+		r.have = nowhere
+		r.connected = r.connected && how == faults.PowerLoss
 	}
 }
 
 // rejoin is the replication's part in the return of s: a replica asks for
 // everything, and is sent it by a primary that is back.
 func (m member) rejoin(s *sim.Server) {
-	switch p := m.pair; s {
-	case p.primary:
-		p.begin()
-		m.sendAll(s)
-	case p.replica:
+	g := m.group
+	switch {
+	case s == g.primary:
+		g.begin()
+		m.sendAll(s, g.replicas...)
+	case g.replica(s.Name()) != nil:
 		m.resync(s)
+		m.report(s)
 	}
 }

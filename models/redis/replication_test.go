@@ -15,7 +15,7 @@ import (
 // replica at 2 ms.
 func replicated(t *testing.T, system SetNX) (*stage, *attempt) {
 	t.Helper()
-	system.Replica = true
+	system.Replicas = 1
 	s := newStage(t, system)
 	return s, s.acquire("a", 0)
 }
@@ -113,7 +113,7 @@ func TestResync(t *testing.T) {
 
 // A replica that missed something says so before it acknowledges anything.
 func TestResyncBeforeAck(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Wait: 1})
+	s := newStage(t, SetNX{Replicas: 1, Wait: 1})
 	require.NoError(t, faults.MustParse("at 0s  drop r1>r2").Apply(s.w))
 	a := s.acquire("a", 0)
 	s.run()
@@ -177,7 +177,7 @@ func TestRestartResyncs(t *testing.T) {
 // A snapshot is in the replica's file, and synced with it: expiries as dates,
 // counters as counters.
 func TestSnapshotSurvives(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Persistence: EverySec, Token: ScriptIncr})
+	s := newStage(t, SetNX{Replicas: 1, Persistence: EverySec, Token: ScriptIncr})
 	a := s.acquire("a", 0)
 	s.restart("r2", 100*hop, 50*hop) // the snapshot is there at 152 ms
 	s.w.At(200*hop, func() {
@@ -193,7 +193,7 @@ func TestSnapshotSurvives(t *testing.T) {
 
 // S20: a WAIT of an earlier life of the primary counts for nothing in the next.
 func TestWaitAfterRestart(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Lag: 20 * hop, Wait: 1})
+	s := newStage(t, SetNX{Replicas: 1, Lag: 20 * hop, Wait: 1})
 	a := s.acquire("a", 0) // its WAIT is open from 3 ms to 24 ms
 	s.restart("r1", 10*hop, 0)
 	b := s.acquire("b", 20*hop)

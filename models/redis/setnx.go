@@ -12,7 +12,8 @@ import (
 )
 
 // SetNX is the lock on one Redis server: SET key value NX PX ttl, with a value
-// that is random for each attempt. The server is called "r1", its replica "r2".
+// that is random for each attempt. The server is called "r1", its replicas "r2" and
+// so on.
 //
 // An attempt is one command after another, each a step of the client's: the GET
 // of Check, SET, the PEXPIRE of Expire, WAIT, and the INCR of Token. So the INCR
@@ -40,10 +41,16 @@ type SetNX struct {
 	// TTL is over by then, and stops believing in it TTL after the attempt began.
 	// Without, as in the usual recipes, it believes until it releases.
 	Deadline bool `yaml:"deadline,omitempty"`
-	// Replica adds an asynchronous replica. A change waits for Lag in a buffer of the
-	// primary before it is sent: it is lost if the primary dies first.
-	Replica bool          `yaml:"replica,omitempty"`
-	Lag     time.Duration `yaml:"lag,omitempty"`
+	// Replicas is how many asynchronous replicas there are: none by default. A change
+	// waits for Lag in a buffer of the primary before it is sent: it is lost if the
+	// primary dies first.
+	Replicas int           `yaml:"replicas,omitempty"`
+	Lag      time.Duration `yaml:"lag,omitempty"`
+	// MinReplicas is min-replicas-to-write: a primary refuses writes (NOREPLICAS) while
+	// fewer replicas than that are connected and have reported within the last 10
+	// seconds. 0 by default: it takes them all. With it replicas report every second,
+	// so that a run ends only at its horizon.
+	MinReplicas int `yaml:"min-replicas,omitempty"`
 	// NoTTL: the key never expires, and the grant has no term. Who dies with the
 	// lock keeps it for ever.
 	NoTTL bool `yaml:"no-ttl,omitempty"`
@@ -73,17 +80,17 @@ func (SetNX) About() models.About {
 	}
 }
 
-// Open puts up the server, and its replica.
+// Open puts up the server, and its replicas.
 func (o SetNX) Open(w *sim.World) (models.Lock, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("setnx: %w", err)
 	}
 	l := &setNX{SetNX: o}
 	c := Config{o.Clock, o.Persistence}
-	if o.Replica {
-		l.pair = openPair(w, "r1", "r2", c, o.Lag)
+	if o.Replicas > 0 {
+		l.group = openGroup(w, o.Replicas, c, o.Lag, o.MinReplicas)
 	} else {
-		l.pair = &pair{primary: w.Server("r1", openNode(w, "r1", c))}
+		l.group = &group{primary: w.Server("r1", openNode(w, "r1", c))}
 	}
 	return l, nil
 }
@@ -120,18 +127,22 @@ func (o *SetNX) complete() error {
 	if o.Token == ScriptIncr && (o.Expire == Separate || o.Check == CheckReplica) {
 		return errors.New("token script: want it without expire separate and without check replica")
 	}
-	return o.completeReplica()
+	return o.completeReplicas()
 }
 
-// completeReplica is complete for what a replica is good for.
-func (o *SetNX) completeReplica() error {
+// completeReplicas is complete for what replicas are good for.
+func (o *SetNX) completeReplicas() error {
 	switch {
-	case o.Lag < 0 || o.Lag > 0 && !o.Replica:
-		return fmt.Errorf("lag %v: want 0 or more, and only with a replica", o.Lag)
-	case o.Check == CheckReplica && !o.Replica:
+	case o.Replicas < 0 || o.Replicas >= maxNodes:
+		return fmt.Errorf("replicas %d: want 0 to %d", o.Replicas, maxNodes-1)
+	case o.Lag < 0 || o.Lag > 0 && o.Replicas == 0:
+		return fmt.Errorf("lag %v: want 0 or more, and only with replicas", o.Lag)
+	case o.Check == CheckReplica && o.Replicas == 0:
 		return errors.New("check replica: want a replica")
-	case o.Wait != 0 && (o.Wait != 1 || !o.Replica):
-		return fmt.Errorf("wait %d: want 0, or 1 with a replica", o.Wait)
+	case o.MinReplicas < 0 || o.MinReplicas > o.Replicas:
+		return fmt.Errorf("min-replicas %d: want 0 to %d, the number of replicas", o.MinReplicas, o.Replicas)
+	case o.Wait < 0 || o.Wait > o.Replicas:
+		return fmt.Errorf("wait %d: want 0 to %d, the number of replicas", o.Wait, o.Replicas)
 	case o.WaitTimeout != 0 && o.Wait == 0:
 		return fmt.Errorf("wait-timeout %v: want it only with wait", o.WaitTimeout)
 	}

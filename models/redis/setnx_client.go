@@ -12,7 +12,7 @@ import (
 // setNX is the client's side.
 type setNX struct {
 	SetNX
-	pair *pair // the server there is now
+	group *group // the servers there are now
 }
 
 // ttl is that of p's keys; 0 where keys have none.
@@ -39,7 +39,7 @@ func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	if err := l.look(p, key); err != nil {
 		return models.Grant{}, err
 	}
-	server := l.pair.primary
+	server := l.group.primary
 	token, err := l.set(p, server, key, value)
 	switch {
 	case err == models.ErrHeld:
@@ -61,13 +61,13 @@ func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
 	return models.Grant{Value: value}, err
 }
 
-// look asks the replica whether the lock is free, where the client does.
+// look asks a replica whether the lock is free, where the client does.
 func (l *setNX) look(p *sim.Process, key string) error {
-	replica := l.pair.replica
+	replica := l.group.first()
 	if l.Check != CheckReplica || replica == nil {
 		return nil
 	}
-	current, err := sim.Call[Bulk](p, replica, &Get{key}, l.Timeout)
+	current, err := call[Bulk](p, replica, &Get{key}, l.Timeout)
 	switch {
 	case err != nil: // nothing was sent that could take the lock
 		return models.Refused("GET: " + err.Error())
@@ -84,28 +84,36 @@ func (l *setNX) set(p *sim.Process, server *sim.Server, key, value string) (int6
 		ttl = 0
 	}
 	if l.Token == ScriptIncr {
-		token, err := sim.Call[Integer](p, server, &SetIncr{key, value, ttl, fence(key)}, l.Timeout)
+		token, err := call[Integer](p, server, &SetIncr{key, value, ttl, fence(key)}, l.Timeout)
 		if err == nil && token == 0 {
 			err = models.ErrHeld
 		}
-		return int64(token), err
+		return int64(token), undone(err)
 	}
 	var command any = &Set{key, value, ttl}
 	if l.Check == CheckReplica {
 		command = &Put{key, value, ttl}
 	}
-	set, err := sim.Call[Status](p, server, command, l.Timeout)
+	set, err := call[Status](p, server, command, l.Timeout)
 	if err == nil && !bool(set) {
 		err = models.ErrHeld
 	}
-	return 0, err
+	return 0, undone(err)
+}
+
+// undone makes a refusal of an error that the server answered: it did nothing.
+func undone(err error) error {
+	if refused := Error(""); errors.As(err, &refused) {
+		return models.Refused(err.Error())
+	}
+	return err
 }
 
 // follow does what the recipe does once the key is set, and completes g.
 func (l *setNX) follow(p *sim.Process, server *sim.Server, key string, g *models.Grant) error {
 	if l.Expire == Separate {
 		g.Anchor = p.World().Now()
-		n, err := sim.Call[Integer](p, server, &PExpire{key, l.ttl(p)}, l.Timeout)
+		n, err := call[Integer](p, server, &PExpire{key, l.ttl(p)}, l.Timeout)
 		switch {
 		case err != nil:
 			// The program ends in an exception that nobody had thought of, and the key
@@ -116,7 +124,7 @@ func (l *setNX) follow(p *sim.Process, server *sim.Server, key string, g *models
 		}
 	}
 	if l.Wait > 0 {
-		n, err := sim.Call[Integer](p, server, &Wait{l.Wait, l.WaitTimeout}, l.Timeout+l.WaitTimeout)
+		n, err := call[Integer](p, server, &Wait{l.Wait, l.WaitTimeout}, l.Timeout+l.WaitTimeout)
 		switch {
 		case err != nil:
 			return models.Refused("WAIT: " + err.Error())
@@ -126,7 +134,7 @@ func (l *setNX) follow(p *sim.Process, server *sim.Server, key string, g *models
 	}
 	if l.Token == SeparateIncr {
 		g.Decided = p.Left() // the lock is taken by now, whatever the counter says
-		token, err := sim.Call[Integer](p, server, &Incr{fence(key)}, l.Timeout)
+		token, err := call[Integer](p, server, &Incr{fence(key)}, l.Timeout)
 		if err != nil {
 			return models.Refused("INCR: " + err.Error())
 		}
@@ -157,7 +165,7 @@ func (l *setNX) grant(p *sim.Process, value string, server *sim.Server, watch st
 func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
 	switch l.SetNX.Release {
 	case GetThenDel:
-		current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
+		current, err := call[Bulk](p, l.group.primary, &Get{key}, l.Timeout)
 		if err != nil {
 			return err
 		}
@@ -178,7 +186,7 @@ func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
 // only looks.
 func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.started(p)
-	server := l.pair.primary
+	server := l.group.primary
 	if err := l.prolong(p, key, g.Value); err != nil {
 		return models.Grant{}, err
 	}
@@ -194,7 +202,7 @@ func (l *setNX) prolong(p *sim.Process, key, value string) error {
 	if !l.NoTTL {
 		return l.confirm(p, &ExpireIfEqual{key, value, l.ttl(p)})
 	}
-	current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
+	current, err := call[Bulk](p, l.group.primary, &Get{key}, l.Timeout)
 	if err == nil && current.Value != value {
 		err = models.ErrNotHeld
 	}
@@ -203,13 +211,13 @@ func (l *setNX) prolong(p *sim.Process, key, value string) error {
 
 // Holder asks for the key's value.
 func (l *setNX) Holder(p *sim.Process, key string) (string, error) {
-	current, err := sim.Call[Bulk](p, l.pair.primary, &Get{key}, l.Timeout)
+	current, err := call[Bulk](p, l.group.primary, &Get{key}, l.Timeout)
 	return current.Value, err
 }
 
 // confirm sends a command that answers 0 when the key is not the client's.
 func (l *setNX) confirm(p *sim.Process, command any) error {
-	n, err := sim.Call[Integer](p, l.pair.primary, command, l.Timeout)
+	n, err := call[Integer](p, l.group.primary, command, l.Timeout)
 	if err == nil && n == 0 {
 		return models.ErrNotHeld
 	}

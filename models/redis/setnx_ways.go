@@ -92,8 +92,8 @@ type Check uint8
 const (
 	// NoCheck asks nobody: it is the SET NX that finds out.
 	NoCheck Check = iota
-	// CheckReplica asks the replica with GET and, if there is no key, sets it on the
-	// primary without NX. The replica may not have heard of a key that is there.
+	// CheckReplica asks the first replica with GET and, if there is no key, sets it on
+	// the primary without NX. The replica may not have heard of a key that is there.
 	CheckReplica
 )
 

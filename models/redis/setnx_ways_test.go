@@ -190,7 +190,7 @@ func TestCheckReplica(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, SetNX{Check: test.check, Replica: true, Lag: 99 * hop})
+			s := newStage(t, SetNX{Check: test.check, Replicas: 1, Lag: 99 * hop})
 			a, b := s.acquire("a", 0), s.acquire("b", test.at)
 			freed := s.run()
 			if test.check == CheckReplica {
@@ -209,7 +209,7 @@ func TestCheckReplica(t *testing.T) {
 		})
 	}
 	t.Run("a silent replica: definitely nothing was done", func(t *testing.T) {
-		s := newStage(t, SetNX{Check: CheckReplica, Replica: true})
+		s := newStage(t, SetNX{Check: CheckReplica, Replicas: 1})
 		s.cut("r2")
 		a := s.acquire("a", 0)
 		s.run()

@@ -72,7 +72,7 @@ func TestVerdictOnRedlockTokens(t *testing.T) {
 // S19: who decides by a replica takes a lock that is held.
 func TestVerdictOnReplicaRead(t *testing.T) {
 	run := func(way redis.Check) trial.Result {
-		return judge(t, redis.SetNX{Replica: true, Lag: 100 * time.Millisecond, Check: way}, resource.Plain("doc"),
+		return judge(t, redis.SetNX{Replicas: 1, Lag: 100 * time.Millisecond, Check: way}, resource.Plain("doc"),
 			"try; work 1s; write doc; release", "until 50ms; try; work 500ms; write doc; work 1s; release", "")
 	}
 	r := run(redis.CheckReplica)
@@ -96,7 +96,7 @@ func TestVerdictOnSeparateExpire(t *testing.T) {
 // H5, S20: without WAIT a failover gives a held lock away.
 func TestVerdictOnWait(t *testing.T) {
 	run := func(wait int) trial.Result {
-		return judge(t, redis.SetNX{Replica: true, Lag: 200 * time.Millisecond, Wait: wait}, resource.Plain("doc"),
+		return judge(t, redis.SetNX{Replicas: 1, Lag: 200 * time.Millisecond, Wait: wait}, resource.Plain("doc"),
 			"try; work 9s; release", "until 5100ms; try; work 1s; release", "at 100ms  failover r1>r2 4900ms")
 	}
 	r := run(0)

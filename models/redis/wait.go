@@ -7,11 +7,10 @@ import (
 	"locksim/sim"
 )
 
-// waits is the clients that wait for the replica, and what for.
+// waits is the clients that wait for replicas, and what for.
 type waits struct {
-	acked position // what the primary knows the replica to have
-	last  map[string]position
-	open  []*waiting
+	last map[string]position
+	open []*waiting
 }
 
 // waiting is a WAIT that has not been answered.
@@ -39,35 +38,38 @@ func (w *waits) forget() {
 	w.open = w.open[:0]
 }
 
-// count is how many replicas are known to have come to a position.
-func (p *pair) count(to position) int {
-	if p.replica == nil || p.waits.acked.before(to) {
-		return 0
+// count is how many replicas the primary knows to have come to a position.
+func (g *group) count(to position) int {
+	n := 0
+	for _, r := range g.replicas {
+		if !r.acked.before(to) {
+			n++
+		}
 	}
-	return 1
+	return n
 }
 
 // wait serves a WAIT: for what the client has written last on this server since
 // both are up, nothing of which is there at once.
-func (p *pair) wait(s *sim.Server, c *Wait, r sim.Request) {
-	w := &p.waits
+func (g *group) wait(s *sim.Server, c *Wait, r sim.Request) {
+	w := &g.waits
 	x := &waiting{request: r, need: c.Replicas, to: w.last[r.From()]}
-	if p.answer(x) {
+	if g.answer(x) {
 		return
 	}
 	x.alarm = s.After(clock.Monotonic, c.Timeout, func() {
 		w.open = slices.DeleteFunc(w.open, func(y *waiting) bool { return y == x })
-		r.Reply(Integer(p.count(x.to)))
+		r.Reply(Integer(g.count(x.to)))
 	})
 	w.open = append(w.open, x)
-	if p.replica != nil {
-		p.send(s, &getAck{p.stream.sent})
+	if len(g.replicas) > 0 {
+		g.send(s, &getAck{g.sent}, g.replicas...)
 	}
 }
 
 // answer answers x if enough replicas have come so far.
-func (p *pair) answer(x *waiting) bool {
-	n := p.count(x.to)
+func (g *group) answer(x *waiting) bool {
+	n := g.count(x.to)
 	if n < x.need {
 		return false
 	}
@@ -75,15 +77,22 @@ func (p *pair) answer(x *waiting) bool {
 	return true
 }
 
-// acknowledged takes down how far the replica has come.
-func (p *pair) acknowledged(to position) {
-	w := &p.waits
-	if !w.acked.before(to) {
+// acknowledged takes down what a replica has told s, the primary: that it is there,
+// and how far it has come. One that speaks of an earlier run is sent everything.
+func (m member) acknowledged(s *sim.Server, r *replica, to position) {
+	g := m.group
+	if to.run != g.sent.run {
+		m.sendAll(s, r)
 		return
 	}
-	w.acked = to
+	r.connected, r.seen = true, second(s)
+	if !r.acked.before(to) {
+		return
+	}
+	r.acked = to
+	w := &g.waits
 	w.open = slices.DeleteFunc(w.open, func(x *waiting) bool {
-		if !p.answer(x) {
+		if !g.answer(x) {
 			return false
 		}
 		x.alarm.Cancel()

@@ -33,7 +33,7 @@ func TestWait(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, SetNX{Replica: true, Lag: test.lag, Wait: 1, WaitTimeout: test.timeout})
+			s := newStage(t, SetNX{Replicas: 1, Lag: test.lag, Wait: 1, WaitTimeout: test.timeout})
 			if test.cut {
 				s.cut("r2")
 			}
@@ -58,7 +58,7 @@ func TestWait(t *testing.T) {
 // refusal; without, a second holder.
 func TestWaitFailover(t *testing.T) {
 	for _, wait := range []int{0, 1} {
-		s := newStage(t, SetNX{Replica: true, Lag: 200 * hop, Wait: wait, WaitTimeout: time.Duration(wait) * time.Second})
+		s := newStage(t, SetNX{Replicas: 1, Lag: 200 * hop, Wait: wait, WaitTimeout: time.Duration(wait) * time.Second})
 		a := s.acquire("a", 0)
 		s.failOver(100 * hop)
 		b := s.acquire("b", 5*time.Second)
@@ -77,7 +77,7 @@ func TestWaitFailover(t *testing.T) {
 // R7: WAIT is no consensus. A replica whose clock is ahead frees the key all the
 // same (measured on Redis 7.0.15: it grants although WAIT had returned 1).
 func TestWaitIsNoConsensus(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Wait: 1})
+	s := newStage(t, SetNX{Replicas: 1, Wait: 1})
 	a := s.acquire("a", 0)
 	s.w.At(50*hop, func() { s.w.Machine("r2").StepClock(time.Minute) })
 	s.failOver(100 * hop)
@@ -92,7 +92,7 @@ func TestWaitIsNoConsensus(t *testing.T) {
 // WAIT asks about what was written on the same connection. Another's is answered
 // at once, as by real Redis.
 func TestWaitOnAnotherConnection(t *testing.T) {
-	s := newStage(t, SetNX{Replica: true, Lag: 50 * hop})
+	s := newStage(t, SetNX{Replicas: 1, Lag: 50 * hop})
 	wait := func(p *sim.Process) (Integer, time.Duration) {
 		start := p.Now(clock.Monotonic)
 		n := ask[Integer](p, s.server("r1"), &Wait{1, 20 * hop})
