@@ -21,6 +21,7 @@ func redlockExtend() *Scenario {
 		Name: "redlock-extend", Pair: "pause",
 		Claim:  "an extension on a majority keeps the lock for long work; one that reaches a minority has to end the work",
 		Claims: []string{"R5", "S11", "S65"},
+		Also:   []string{"reach=minority", "reach=minority client=deadline"},
 	}
 	s.Params = []Param{
 		choice("reach", &reach, []string{"all", "minority"}, "whom c1 reaches from 6s on: all nodes, or r1 and r2"),

@@ -20,6 +20,7 @@ func fsyncPrice() *Scenario {
 		Name: "fsync-price", Pair: "restart",
 		Claim:  "a sync of every write keeps the lock over a loss of power; it costs a sync for each change, not one a second",
 		Claims: []string{"S35", "S34", "A10"},
+		Also:   []string{"persistence=none", "persistence=everysec rounds=10 every=988ms"},
 	}
 	s.Params = []Param{
 		choice("persistence", &persistence, []string{"none", "everysec", "always"}, "what the node keeps on its disk"),

@@ -20,6 +20,7 @@ func partitionedHolder() *Scenario {
 		Name:   "partitioned-holder",
 		Claim:  "a client that is cut off right after it got the lock keeps all others waiting for a TTL, each time anew",
 		Claims: []string{"R3", "A1", "S6"},
+		Also:   []string{"times=1", "times=3"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, 5*time.Second, 5*time.Minute, "PX of the key"),

@@ -81,6 +81,7 @@ func getThenDel() *Scenario {
 		Name:   "get-then-del",
 		Claim:  "comparing in the client leaves a gap: the key that was checked is another's when it is deleted",
 		Claims: []string{"S27", "T5"},
+		Also:   []string{"release=lua"},
 	}
 	s.Params = []Param{choice("release", &release, []string{"get-then-del", "compare", "lua"}, "how a client gives up the lock: GET and DEL, DELEX IFEQ, or EVAL of the script")}
 	s.Spec = func() trial.Spec {

@@ -19,6 +19,7 @@ func nodeTimeout() *Scenario {
 		Name: "redlock-node-timeout", Pair: "timing",
 		Claim:  "each silent node costs its timeout; with one near the TTL nothing is left, and nobody gets the lock",
 		Claims: []string{"R1", "S30", "S31", "S37"},
+		Also:   []string{"silent=1"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, leastTTL, time.Hour, "PX of the keys"),
