@@ -15,6 +15,7 @@ import (
 	"locksim/models/quorum"
 	"locksim/models/redis"
 	"locksim/models/resource"
+	"locksim/models/service"
 	"locksim/models/zookeeper"
 )
 
@@ -37,6 +38,7 @@ func Systems() []Entry[models.System] {
 		{"consul", func() models.System { return new(consul.Lock) }, consul.Lock{}.About()},
 		{"etcd", func() models.System { return new(etcd.Etcd) }, etcd.Etcd{}.About()},
 		{"quorum", func() models.System { return new(quorum.Lock) }, quorum.Lock{}.About()},
+		{"lock-service", func() models.System { return new(service.Lock) }, service.Lock{}.About()},
 	}
 }
 

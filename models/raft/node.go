@@ -64,6 +64,9 @@ func (n *Node) start() {
 // Name is the name of the node's server.
 func (n *Node) Name() string { return n.server.Name() }
 
+// Position is the node's place in Group.Nodes.
+func (n *Node) Position() int { return int(n.id) - 1 }
+
 // Server is the node's server.
 func (n *Node) Server() *sim.Server { return n.server }
 
