@@ -127,15 +127,12 @@ func (n *Node) turn(rd *raft.Ready) {
 }
 
 // elected records that the node has become the leader, and whether it lacks what
-// was committed, which Raft rules out (Raft paper, 5.4.3: Leader Completeness).
+// was committed before its term, which Raft rules out (Raft paper, 5.4.3: Leader
+// Completeness).
 func (n *Node) elected() {
-	g, e := n.group, history.Event{Kind: history.Elected, Version: int64(n.term)}
-	for i, term := range g.terms {
-		if n.disk.has(uint64(i)+1, term) {
-			continue
-		}
-		e.Why = "without " + entries(len(g.terms)-i, "committed entry", "committed entries")
-		break
+	e := history.Event{Kind: history.Elected, Version: int64(n.term)}
+	if lost := n.group.lacks(&n.disk, n.term); lost > 0 {
+		e.Why = "without " + entries(lost, "committed entry", "committed entries")
 	}
 	n.server.Record(e)
 }

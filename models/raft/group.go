@@ -18,9 +18,8 @@ type Group struct {
 	kept   []*Node // of this and of earlier runs
 	// commands are those that entries name by their number, from 0.
 	commands []any
-	// terms are, for each index from 1, those of the entries that some node has
-	// applied.
-	terms []uint64
+	// done are, for each index from 1, the entries that some node has applied.
+	done []done
 	// mail is what the nodes have sent each other before the run begins.
 	mail    []*raftpb.Message
 	booting bool
@@ -37,7 +36,7 @@ func Open(w *sim.World, c Config, fresh func(*Node) Replica) (*Group, error) {
 	g := sim.Keep(w, "raft", func() *Group { return &Group{} })
 	g.world, g.config, g.fresh = w, c, fresh
 	clear(g.commands)
-	g.commands, g.terms = g.commands[:0], g.terms[:0]
+	g.commands, g.done = g.commands[:0], g.done[:0]
 	for id := len(g.kept) + 1; id <= c.Nodes; id++ {
 		g.kept = append(g.kept, newNode(g, uint64(id)))
 	}
@@ -79,17 +78,28 @@ func (g *Group) Node(name string) *Node {
 	return nil
 }
 
-// first takes down that an entry is being applied, and tells whether it is for the
+// done is an entry that was applied: its term, and the term of the node that was
+// the first to apply it, so that no later leader has committed it.
+type done struct{ term, by uint64 }
+
+// first takes down that n is applying an entry, and tells whether it is for the
 // first time.
-func (g *Group) first(index, term uint64) bool {
-	switch at := int(index) - 1; {
-	case at == len(g.terms):
-		g.terms = append(g.terms, term)
-		return true
-	case g.terms[at] == term:
+func (g *Group) first(n *Node, index, term uint64) bool {
+	at := int(index) - 1
+	if at < len(g.done) && g.done[at].term == term {
 		return false
-	default: // a leader has been elected that did not know the committed one
-		g.terms = append(g.terms[:at], term)
-		return true
 	}
+	// Where there is another, a leader has been elected that did not know of it.
+	g.done = append(g.done[:at], done{term, n.term})
+	return true
+}
+
+// lacks is how many entries a log lacks that were committed before a term.
+func (g *Group) lacks(d *disk, term uint64) int {
+	for i, e := range g.done {
+		if e.by < term && !d.has(uint64(i)+1, e.term) {
+			return len(g.done) - i
+		}
+	}
+	return 0
 }

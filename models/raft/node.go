@@ -191,7 +191,7 @@ func (n *Node) post(m *raftpb.Message) {
 func (n *Node) apply(rd *raft.Ready) {
 	for _, e := range rd.CommittedEntries {
 		n.applied = e.GetIndex()
-		first := n.group.first(e.GetIndex(), e.GetTerm())
+		first := n.group.first(n, e.GetIndex(), e.GetTerm())
 		if len(e.GetData()) == 0 {
 			n.took(e)
 			continue

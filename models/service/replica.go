@@ -100,7 +100,7 @@ func (x *replica) Serve(n *raft.Node, r sim.Request) {
 		n.Propose(q, func(ok any) { r.Reply(answer{ok: ok.(bool)}) })
 	case beat:
 		x.renew(n, q.session)
-		n.Read(func() { r.Reply(answer{ok: x.alive(q.session)}) })
+		confirm(n, r, func() { r.Reply(answer{ok: x.alive(q.session)}) })
 	case look:
 		if x.options.Read == Memory {
 			r.Reply(answer{session: x.queue(q.key).holder().session})
@@ -119,6 +119,19 @@ func moved(n *raft.Node) answer {
 	return a
 }
 
+// confirm goes on when n, since the request came, has led without a break: what it
+// has renewed by then counts.
+func confirm(n *raft.Node, r sim.Request, then func()) {
+	term := n.Term()
+	n.Read(func() {
+		if n.Leader() == n && n.Term() == term {
+			then()
+			return
+		}
+		r.Reply(moved(n))
+	})
+}
+
 // acquire keeps the request until the session holds the lock.
 func (x *replica) acquire(n *raft.Node, q acquire, r sim.Request) {
 	k := kept{key: q.key, session: q.session, try: q.try, request: r}
@@ -128,7 +141,7 @@ func (x *replica) acquire(n *raft.Node, q acquire, r sim.Request) {
 		return
 	}
 	x.renew(n, q.session)
-	n.Read(func() {
+	confirm(n, r, func() {
 		k.confirmed = true
 		x.keep(k)
 		x.grant(q.key, q.session)
