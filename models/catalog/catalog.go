@@ -16,6 +16,7 @@ import (
 	"locksim/models/redis"
 	"locksim/models/resource"
 	"locksim/models/service"
+	"locksim/models/twophase"
 	"locksim/models/zookeeper"
 )
 
@@ -39,6 +40,7 @@ func Systems() []Entry[models.System] {
 		{"etcd", func() models.System { return new(etcd.Etcd) }, etcd.Etcd{}.About()},
 		{"quorum", func() models.System { return new(quorum.Lock) }, quorum.Lock{}.About()},
 		{"lock-service", func() models.System { return new(service.Lock) }, service.Lock{}.About()},
+		{"two-phase", func() models.System { return new(twophase.Lock) }, twophase.Lock{}.About()},
 	}
 }
 
