@@ -154,6 +154,17 @@ func All() []*Scenario {
 		etcdStaleRead(),
 		etcdLeaseMinimum(),
 		matrix(),
+		groupSizes(),
+		moreNodes(),
+		twoPhase(),
+		fixedTimeouts(),
+		leaderCrash(),
+		unsyncedLog(),
+		voteByLength(),
+		staleLeader(),
+		logToken(),
+		silentSession(),
+		serviceQueue(),
 	}
 }
 
