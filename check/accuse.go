@@ -158,6 +158,10 @@ func (j *Judge) staleRead(f *finding) charge {
 	if proof := j.later(f, r.standing(f.grant, s.ret)); proof != "" {
 		cause += ": " + proof
 	}
+	if answered, e := r.succeeded(s); e != nil {
+		cause += fmt.Sprintf("; %s answered, and %s had become the leader at %s", answered.Who, e.Who, seconds(e.At))
+		return charge{cause, Service, answered.Who}
+	}
 	return charge{cause, Service, ""}
 }
 

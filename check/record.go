@@ -62,6 +62,7 @@ type record struct {
 	lives  []life  // by client
 	marks  []int32 // the events of the resource, and the keys that clients deleted
 	faults []int32 // the events of the schedule: faults, and their ends
+	turns  []int32 // the elections of leaders
 
 	told      []int32 // the confirmed acquires and extensions, in the order of their returns
 	replies   []int32 // the same by grant
@@ -76,7 +77,7 @@ func (r *record) read(h *history.History) {
 	r.locks.reset()
 	r.spans, r.byOp, r.grants = r.spans[:0], r.byOp[:0], r.grants[:0]
 	r.spells, r.lives, r.marks = r.spells[:0], r.lives[:0], r.marks[:0]
-	r.faults, r.told = r.faults[:0], r.told[:0]
+	r.faults, r.turns, r.told = r.faults[:0], r.turns[:0], r.told[:0]
 	r.keys.reset()
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -103,6 +104,8 @@ func (r *record) read(h *history.History) {
 			}
 		case history.Fault, history.Heal:
 			r.faults = append(r.faults, int32(i))
+		case history.Elected:
+			r.turns = append(r.turns, int32(i))
 		}
 	}
 	for i := range r.spells {

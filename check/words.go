@@ -147,10 +147,15 @@ func (r *record) need(a, b, end, stop int32, until time.Duration) string {
 }
 
 // suspicion is the charge where the servers do not say what became of the key of
-// grant a. What struck one of them before b was granted is named first.
+// grant a. A leader that did not know of it is named first, or else what struck one
+// of them before b was granted.
 func (r *record) suspicion(a, b int32, what string) charge {
-	c := charge{what, Service, ""}
 	from, to := r.between(a, b)
+	c, ok := r.lacking(from, to, what)
+	if ok {
+		return c
+	}
+	c = charge{what, Service, ""}
 	for _, i := range r.faults {
 		e := r.event(i)
 		if i >= to {
