@@ -74,3 +74,19 @@ func TestGroupsOfAllSizesShareAWorld(t *testing.T) {
 		fresh.Close()
 	}
 }
+
+// TestNothingIsLeftOver: what waited for an answer at the end of a run is of no
+// matter to the next: a command by the same number is answered.
+func TestNothingIsLeftOver(t *testing.T) {
+	t.Parallel()
+	kept := sim.New()
+	t.Cleanup(kept.Close)
+	var answers []int
+	for _, schedule := range []string{"at 100ms partition n1|n2,n3", ""} {
+		play(t, kept, sim.Config{}, raft.Config{}, schedule, func(g *raft.Group) {
+			ask(kept, g, "c1", "n1", sec, add{1}, func(a int, _ time.Duration) { answers = append(answers, a) })
+			ask(kept, g, "c2", "n1", 2*sec, read{linearizable: true}, func(a int, _ time.Duration) { answers = append(answers, a) })
+		})
+	}
+	require.Equal(t, []int{-1, -1, 1, 1}, answers)
+}

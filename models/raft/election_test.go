@@ -71,6 +71,27 @@ func TestGreaterTerm(t *testing.T) {
 	require.Equal(t, "there is a term 2", h.Events[len(h.Events)-1].Why)
 }
 
+// TestLateLeader: n3 wins the votes of term 2 while it is frozen, and learns that it
+// leads when term 3 has committed without it. That it lacks what was committed in a
+// later term is no fault of its election.
+func TestLateLeader(t *testing.T) {
+	t.Parallel()
+	// n3 stands at 2.501, asks for votes at 2.505, and is frozen when they come, at
+	// 2.510; so nobody leads, and n2 stands a while later.
+	group := raft.Config{Timeouts: []time.Duration{1900 * ms, 1500 * ms, sec}}
+	h := run(t, sim.Config{}, group, "at 1550ms restart n1 power-loss 1s\nat 2508ms pause n3 gc 3s", func(w *sim.World, g *raft.Group) {
+		ask(w, g, "c1", "n2", 4500*ms, add{1}, func(int, time.Duration) {})
+	})
+	var terms []int64
+	for _, e := range h.Events {
+		if e.Kind == history.Elected {
+			terms = append(terms, e.Version)
+			require.Empty(t, e.Why)
+		}
+	}
+	require.Equal(t, []int64{1, 3, 2}, terms)
+}
+
 // TestSplitVotes is S74: nodes that have the same timeout stand at the same time
 // and vote for themselves, again and again; drawn timeouts end that.
 func TestSplitVotes(t *testing.T) {

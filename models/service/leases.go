@@ -30,7 +30,8 @@ func (x *replica) Follow(n *raft.Node) {
 	}
 }
 
-// renew begins the TTL of a session of a queue anew, unless it is over already.
+// renew begins the TTL of a session of a queue anew. One that is being put out is
+// not alive for that.
 func (x *replica) renew(n *raft.Node, session string) {
 	if !n.Leads() || !x.queued(session) {
 		return
@@ -39,9 +40,6 @@ func (x *replica) renew(n *raft.Node, session string) {
 	if l == nil {
 		l = &lease{session: session}
 		x.leases = append(x.leases, l)
-	}
-	if l.over {
-		return
 	}
 	l.alarm.Cancel()
 	l.alarm = n.Server().After(clock.Monotonic, x.options.TTL, func() {

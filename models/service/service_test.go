@@ -138,6 +138,18 @@ func TestStaleLeaderDoesNotExtend(t *testing.T) {
 	require.Equal(t, check.OK, r.Progress.Status, "c2 gets the lock when c1's session is over")
 }
 
+// TestDeposedLeaderSaysNothing of a session: n1's disk is at work on c2's command
+// from 3.751 to 3.851; meanwhile, at 3.806, its library hears of n2, which leads
+// since 3.705, and c1's heartbeat comes at 3.820 and is passed on to n2.
+func TestDeposedLeaderSaysNothing(t *testing.T) {
+	t.Parallel()
+	system := service.Lock{Config: inTurn, Beat: 1415 * ms}
+	system.Fsync = 100 * ms
+	r := run(t, system, "at 2550ms partition n1|n2,n3 1250ms", "until 2300ms; acquire; work 3s; release", "until 3750ms; acquire; release")
+	require.Equal(t, check.Kept, r.Promise.Status, "%v", r.Promise.Breaches)
+	require.Contains(t, returns(&r, history.Extend)[0], "ok")
+}
+
 // TestReads is S67: see also the scenario stale-leader.
 func TestReads(t *testing.T) {
 	t.Parallel()
