@@ -97,7 +97,7 @@ A lock can fail in four ways, and most of the quarrel is about which of them is 
 
 Every figure below was derived beforehand by the formula given beside it, and then measured. Every run can be made again with the command in the first column. "damage none" only says that nothing was damaged: in some runs nothing was written. A key that has expired is noticed when somebody next asks for it.
 
-Before anything ran, we had predicted the verdicts. Where the runs taught us otherwise: a token alone does not save a read-modify-write (points 3 and 4), it takes reads that show it; INCR on one Redis is unsafe as a second command, not inside the granting script (point 5); an asynchronous failover loses no lock if the client waits for the replica with WAIT, at the price of getting none (point 11). Not run yet: a lock service on consensus. The prediction cell by cell is at the end.
+Before anything ran, we had predicted the verdicts. Where the runs taught us otherwise: a token alone does not save a read-modify-write (points 3 and 4), it takes reads that show it; INCR on one Redis is unsafe as a second command, not inside the granting script (point 5); an asynchronous failover loses no lock if the client waits for the replica with WAIT, at the price of getting none (point 12). The predictions cell by cell are at the end.
 `
 
 const opinions = `

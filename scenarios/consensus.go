@@ -61,6 +61,7 @@ func groupSizes() *Scenario {
 	nodes, lost := "4", "2"
 	s := &Scenario{
 		Name:   "majority",
+		Pair:   "consensus",
 		Claim:  "a group of 2k+1 nodes goes on without k of them; one of 2k+2 nodes without no more than that",
 		Claims: []string{"S24", "E5", "S23"},
 	}
@@ -107,6 +108,7 @@ func moreNodes() *Scenario {
 	nodes, lost := "3", "0"
 	s := &Scenario{
 		Name:   "more-nodes",
+		Pair:   "consensus",
 		Claim:  "more nodes survive more failures, and take longer to commit",
 		Claims: []string{"S71"},
 	}
@@ -147,6 +149,7 @@ func twoPhase() *Scenario {
 	protocol, lost := "two-phase", "1"
 	s := &Scenario{
 		Name:   "two-phase-commit",
+		Pair:   "consensus",
 		Claim:  "with one of three nodes down, consensus goes on and two-phase commit waits",
 		Claims: []string{"S72"},
 	}
@@ -185,6 +188,7 @@ func fixedTimeouts() *Scenario {
 	timeouts := "fixed"
 	s := &Scenario{
 		Name:   "fixed-timeouts",
+		Pair:   "consensus",
 		Claim:  "nodes with one election timeout for all split the vote again and again; random ones elect a leader",
 		Claims: []string{"S74"},
 	}

@@ -37,6 +37,7 @@ func consulLockDelay() *Scenario {
 	ttl, delay, pause := 10*time.Second, 15*time.Second, 90*time.Second
 	s := &Scenario{
 		Name:   "consul-lock-delay",
+		Pair:   "session",
 		Claim:  "a lock-delay makes room for a pause of up to twice the TTL and the delay; no delay is long enough for all",
 		Claims: []string{"K3", "K6", "H1"},
 		Also:   []string{"pause=34s", "pause=34.5s", "delay=0s pause=20s", "delay=1m", "delay=1m pause=79s", "pause=19s"},
@@ -88,6 +89,7 @@ func consulSessionEnd() *Scenario {
 	ttl, delay, at, end := 10*time.Second, 15*time.Second, time.Second, "dies"
 	s := &Scenario{
 		Name:   "consul-session-end",
+		Pair:   "session",
 		Claim:  "who waits for a dead holder waits for twice its TTL and the lock-delay; after a release, for nothing",
 		Claims: []string{"H18"},
 		Also:   []string{"ttl=15s", "ttl=20s", "ttl=25s", "delay=0s", "at=12s"},
@@ -138,6 +140,7 @@ func consulLockIndex() *Scenario {
 	token, plain, pause := "lock-index", "on", 40*time.Second
 	s := &Scenario{
 		Name:   "consul-lock-index",
+		Pair:   "consensus",
 		Claim:  "Consul's LockIndex is no fencing token: a plain PUT takes it back to 0; the ModifyIndex is one",
 		Claims: []string{"K7", "K8"},
 		Also:   []string{"put=off", "token=modify-index put=off"},
@@ -186,6 +189,7 @@ func consulLeaderCrash() *Scenario {
 	at, holder := 19050*time.Millisecond, "dead"
 	s := &Scenario{
 		Name:   "consul-leader-crash",
+		Pair:   "consensus",
 		Claim:  "a new leader lets every session begin anew: a live holder loses nothing, and a dead one is waited for again",
 		Claims: []string{"S24", "H18"},
 		Also:   []string{"c1=alive"},

@@ -18,6 +18,7 @@ func etcdLeaderCrash() *Scenario {
 	crash, how, disks := "leader", "power-loss", "synced"
 	s := &Scenario{
 		Name:   "etcd-leader-crash",
+		Pair:   "consensus",
 		Claim:  "a crash of the leader loses no lock, since a majority has it on its disks; without a majority nobody is granted anything",
 		Claims: []string{"S23", "S14", "S24", "K14", "E5"},
 	}

@@ -17,6 +17,7 @@ func etcdCutHolder() *Scenario {
 	ttl, cut, done, store := 10*time.Second, "etcd", "obeyed", "plain"
 	s := &Scenario{
 		Name:   "etcd-cut-holder",
+		Pair:   "session",
 		Claim:  "a holder that is cut off from etcd alone learns of its loss up to a second after the next has the lock; a fence needs no notice",
 		Claims: []string{"H15", "S50", "E1", "K7"},
 	}

@@ -16,6 +16,7 @@ func etcdGCPause() *Scenario {
 	ttl, pause, store := 10*time.Second, 14*time.Second, "plain"
 	s := &Scenario{
 		Name:   "etcd-gc-pause",
+		Pair:   "consensus",
 		Claim:  "a pause longer than the session's TTL breaks the belief on etcd as anywhere; the revision as a fence saves the data",
 		Claims: []string{"S7", "S44", "K14", "K7", "E1", "T21"},
 	}

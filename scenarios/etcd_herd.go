@@ -17,6 +17,7 @@ func etcdHerd() *Scenario {
 	waiters, watched, dies := "10", "predecessor", "nobody"
 	s := &Scenario{
 		Name:   "etcd-herd",
+		Pair:   "consensus",
 		Claim:  "who watches the key before its own is woken once; who watches them all is woken by every release",
 		Claims: []string{"S45", "S70"},
 	}

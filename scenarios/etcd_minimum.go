@@ -18,6 +18,7 @@ func etcdLeaseMinimum() *Scenario {
 	ttl, election := time.Second, time.Second
 	s := &Scenario{
 		Name:   "etcd-lease-minimum",
+		Pair:   "session",
 		Claim:  "a lease lasts at least 1.5 election timeouts, rounded up to seconds, whatever was asked for",
 		Claims: []string{"E3"},
 	}

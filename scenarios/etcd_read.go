@@ -16,6 +16,7 @@ func etcdStaleRead() *Scenario {
 	read, cut := "serializable", "n3"
 	s := &Scenario{
 		Name:   "etcd-stale-read",
+		Pair:   "consensus",
 		Claim:  "a serializable read of a node that is cut off is old; a linearizable one waits",
 		Claims: []string{"S46", "E2", "S67"},
 	}

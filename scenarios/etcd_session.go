@@ -16,6 +16,7 @@ func etcdSessionKept() *Scenario {
 	ttl, work, pause, check := 10*time.Second, time.Minute, 14*time.Second, "none"
 	s := &Scenario{
 		Name:   "etcd-session",
+		Pair:   "session",
 		Claim:  "a session outlasts any work, so that no TTL need be guessed; a pause beyond the TTL still loses it, and a look before the write sees only what was before it",
 		Claims: []string{"S44", "S10", "S11", "T7", "T24", "K5"},
 	}

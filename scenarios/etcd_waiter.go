@@ -20,6 +20,7 @@ func etcdWaiterExpired() *Scenario {
 	pause, recipe, done := 3*time.Second, "old", "ignored"
 	s := &Scenario{
 		Name:   "etcd-waiter-expired",
+		Pair:   "session",
 		Claim:  "a client whose session ended while it waited takes the lock, unless it looks whether its own key is still there",
 		Claims: []string{"H14", "E4", "J2"},
 	}

@@ -18,7 +18,7 @@ import (
 func asyncFailover() *Scenario {
 	ttl, lag, at, again := 10*time.Second, 200*time.Millisecond, 100*time.Millisecond, time.Second
 	s := &Scenario{
-		Name: "async-failover", Pair: "overkill",
+		Name: "async-failover", Pair: "copies",
 		Claim:  "a primary that dies before its replica knows of the lock takes the lock with it",
 		Claims: []string{"S20", "S28", "S57", "T16", "K2", "H5"},
 	}

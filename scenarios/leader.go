@@ -18,6 +18,7 @@ func leaderCrash() *Scenario {
 	lost := "1"
 	s := &Scenario{
 		Name:   "leader-crash",
+		Pair:   "consensus",
 		Claim:  "what a majority has committed outlives the leader, and without a majority nothing is granted",
 		Claims: []string{"S23"},
 	}
@@ -54,6 +55,7 @@ func unsyncedLog() *Scenario {
 	fsync, crash := "off", "power-loss"
 	s := &Scenario{
 		Name:   "unsynced-log",
+		Pair:   "consensus",
 		Claim:  "consensus on disks that are not synced forgets a lock when all nodes lose power",
 		Claims: []string{"S23"},
 	}
@@ -105,6 +107,7 @@ func voteByLength() *Scenario {
 	vote := "length"
 	s := &Scenario{
 		Name:   "vote-by-length",
+		Pair:   "consensus",
 		Claim:  "who votes for the longer log, whatever its terms, elects a leader that does not know of a grant",
 		Claims: []string{"S73"},
 	}

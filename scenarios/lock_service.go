@@ -20,6 +20,7 @@ func staleLeader() *Scenario {
 	read, at := "memory", 3800*time.Millisecond
 	s := &Scenario{
 		Name:   "stale-leader",
+		Pair:   "consensus",
 		Claim:  "a leader that answers from memory does not know of its successor; one that asks a majority first does",
 		Claims: []string{"S67"},
 	}
@@ -66,6 +67,7 @@ func logToken() *Scenario {
 	token, crash := "counter", "on"
 	s := &Scenario{
 		Name:   "log-index-token",
+		Pair:   "consensus",
 		Claim:  "the index of the log rises through a change of the leader; a leader's own count begins anew",
 		Claims: []string{"S68"},
 	}
@@ -117,6 +119,7 @@ func silentSession() *Scenario {
 	pause := 14 * time.Second
 	s := &Scenario{
 		Name:   "silent-session",
+		Pair:   "session",
 		Claim:  "a holder that is silent for the TTL loses the lock; one that is heard of in time keeps it",
 		Claims: []string{"S69"},
 	}
@@ -166,6 +169,7 @@ func serviceQueue() *Scenario {
 	wake, waiters := "next", "3"
 	s := &Scenario{
 		Name:   "service-queue",
+		Pair:   "consensus",
 		Claim:  "a release tells the next in the queue, which holds the lock by then; where all are told, they ask again",
 		Claims: []string{"S70"},
 	}

@@ -37,7 +37,7 @@ func answeredApart(one, other string) sim.Latency {
 func quorumDuplicateToken() *Scenario {
 	lock, gap, pause, repair := "quorum", time.Duration(0), "0s", "off"
 	s := &Scenario{
-		Name: "quorum-duplicate-token", Pair: "mint",
+		Name: "quorum-duplicate-token", Pair: "copies",
 		Claim:  "quorums that overlap are no compare-and-set: two clients that read 5 both get the lock with token 6",
 		Claims: []string{"S22", "K8", "K9"},
 		Also:   []string{"gap=3ms", "pause=1s", "pause=6s", "repair=on"},
@@ -123,6 +123,7 @@ func quorumLock() *Scenario {
 	}
 	s := &Scenario{
 		Name:   "quorum-lock",
+		Pair:   "copies",
 		Claim:  "a lock on quorums has the faults of every lease, and one replica that forgets is enough",
 		Claims: []string{"S22", "S33", "K10", "A1", "A7"},
 		Also:   []string{"fault=jump", "fault=pause", "fault=drift"},
@@ -176,6 +177,7 @@ func quorumClockSkew() *Scenario {
 	skew := 5 * time.Second
 	s := &Scenario{
 		Name:   "quorum-clock-skew",
+		Pair:   "copies",
 		Claim:  "after a client whose clock is ahead, writes are acknowledged and dropped: the lock is given to whoever asks",
 		Claims: []string{"S22"},
 	}

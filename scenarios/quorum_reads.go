@@ -25,6 +25,7 @@ func quorumPartialWrite() *Scenario {
 	ttl, repair := 10*time.Second, "off"
 	s := &Scenario{
 		Name:   "quorum-partial-write",
+		Pair:   "copies",
 		Claim:  "a write that reached one replica of three stays there: readers find it or not by who answers them",
 		Claims: []string{"S22"},
 	}
@@ -69,6 +70,7 @@ func quorumNewThenOld() *Scenario {
 	delay, repair := 100*time.Millisecond, "off"
 	s := &Scenario{
 		Name:   "quorum-new-then-old",
+		Pair:   "copies",
 		Claim:  "while a write to all three is under way, one reader sees it and a later one does not, though W + R > N",
 		Claims: []string{"S22"},
 	}

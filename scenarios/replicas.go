@@ -20,7 +20,7 @@ const waited = ask + ask + ask
 func syncToAll() *Scenario {
 	wait, trouble := "all", "lagging"
 	s := &Scenario{
-		Name: "sync-to-all", Pair: "overkill",
+		Name: "sync-to-all", Pair: "copies",
 		Claim:  "a lock that all three servers must have is not lost with one of them, nor to be had while one is away; with a majority it is both",
 		Claims: []string{"S21", "T16", "R7"},
 		Also:   []string{"trouble=failover", "trouble=replica-down", "wait=majority trouble=replica-down"},
@@ -103,7 +103,7 @@ func overtake(e *Expectation, work1, again, held2 time.Duration) {
 func waitNoConsensus() *Scenario {
 	promoted := "other"
 	s := &Scenario{
-		Name: "wait-no-consensus", Pair: "overkill",
+		Name: "wait-no-consensus", Pair: "copies",
 		Claim:  "WAIT has returned 1, and the failover loses the lock: by another replica, an early clock, or a restart",
 		Claims: []string{"R7", "T16", "S20", "K2"},
 		Also:   []string{"promoted=clock", "promoted=restart"},
@@ -147,7 +147,7 @@ func waitNoConsensus() *Scenario {
 func minReplicas() *Scenario {
 	least, at := "1", 5*time.Second
 	s := &Scenario{
-		Name: "min-replicas", Pair: "overkill",
+		Name: "min-replicas", Pair: "copies",
 		Claim:  "min-replicas-to-write refuses locks that no replica would have, but only ten seconds after it heard of one last",
 		Claims: []string{"S20", "T16"},
 	}

@@ -161,7 +161,7 @@ func clockJump() *Scenario {
 func replicaRead() *Scenario {
 	lag := 100 * time.Millisecond
 	s := &Scenario{
-		Name: "replica-read", Pair: "overkill",
+		Name: "replica-read", Pair: "copies",
 		Claim:  "who asks a replica whether the lock is free is told what was true a moment ago",
 		Claims: []string{"S19", "K2"},
 	}
@@ -202,7 +202,7 @@ func replicaRead() *Scenario {
 func waitFailover() *Scenario {
 	wait := "on"
 	s := &Scenario{
-		Name: "wait-failover", Pair: "overkill",
+		Name: "wait-failover", Pair: "copies",
 		Claim:  "a client that waits for the replica refuses the lock that the failover would have lost",
 		Claims: []string{"H5"},
 	}

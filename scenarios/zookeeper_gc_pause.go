@@ -17,6 +17,7 @@ func zookeeperGCPause() *Scenario {
 	session, pause, kind, fencing := 10*time.Second, 14*time.Second, "gc", "off"
 	s := &Scenario{
 		Name:   "zookeeper-gc-pause",
+		Pair:   "session",
 		Claim:  "a session that beats ends all the same while its process stands still: two clients think that they hold the lock",
 		Claims: []string{"S44", "S7", "S12", "S14", "K3", "K14", "T21"},
 	}
