@@ -48,6 +48,15 @@ func (s etcdSession) done(beat time.Duration) time.Duration {
 	return s.start + after(beat+2*hop+s.ttl-s.start, time.Second)
 }
 
+// told is when a client that has come back from a pause, and sends its keepalive at
+// once, is told that its lease is gone; never where it still stands.
+func (s etcdSession) told(beat, thaws time.Duration) time.Duration {
+	if thaws+hop < beat+hop+s.ttl {
+		return most
+	}
+	return max(thaws+hop, s.revoked(beat)) + hop
+}
+
 // after is the first multiple of period after t; from is the first at t or after it.
 func after(t, period time.Duration) time.Duration { return (t/period + 1) * period }
 func from(t, period time.Duration) time.Duration  { return (t + period - 1) / period * period }

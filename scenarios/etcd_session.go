@@ -60,23 +60,23 @@ func etcdSessionKept() *Scenario {
 }
 
 // keptSession: the pause comes when c1's work is done, or a read later. Where c1
-// looks after it and is no holder any more, it does not write; its own deadline, if
-// that has passed, tells it at once, otherwise the answer.
+// looks after it and is no holder any more, it does not write: its own deadline, if
+// that has passed, tells it at once, otherwise the answer to its keepalive.
 func keptSession(ttl, work, pause time.Duration, look string) Expectation {
 	c1 := etcdSession{time.Second + etcdWrite, ttl}
 	paused := c1.start + etcdWrite + work
 	if look == "before" {
 		paused += etcdRead
 	}
-	w := c1.pausedBeforeWrite(paused, pause)
+	w := c1.pausedBeforeWrite(paused, pause, direct)
 	if look != "after" {
 		return w.expectation()
 	}
 	beat, thaws := c1.lastBeat(paused), paused+pause
 	if revoked := c1.revoked(beat); thaws+hop < revoked-etcdCommit {
-		return c1.pausedBeforeWrite(paused, pause+etcdRead).expectation()
+		return c1.pausedBeforeWrite(paused, pause+etcdRead, direct).expectation()
 	}
-	w.end1 = max(thaws, min(thaws+etcdRead, c1.done(beat)))
+	w.end1 = max(thaws, min(thaws+etcdRead, c1.done(beat), c1.told(beat, thaws)))
 	overlap := max(0, min(w.end1, w.end2)-w.accepted2)
 	return Expectation{
 		Promise: check.Kept, Belief: overlapping(overlap), Overlap: overlap, Progress: check.OK,

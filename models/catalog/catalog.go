@@ -50,6 +50,7 @@ func Resources() []Entry[models.Resource] {
 		{Name: "store", New: func() models.Resource { return new(resource.Store) }},
 		{Name: "mailer", New: func() models.Resource { return new(resource.Mailer) }},
 		{Name: "leaderless-store", New: func() models.Resource { return new(quorum.Store) }},
+		{Name: "etcd-keys", New: func() models.Resource { return new(etcd.Keys) }},
 	}
 }
 
