@@ -1,0 +1,268 @@
+package etcd_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/history"
+	"locksim/models"
+	"locksim/models/etcd"
+	"locksim/models/raft"
+	"locksim/models/resource"
+	"locksim/sim"
+	"locksim/trial"
+)
+
+const (
+	ms  = time.Millisecond
+	sec = time.Second
+)
+
+// client is a client with a script.
+func client(name, script string) trial.Client {
+	return trial.Client{Name: name, Script: trial.MustScript(script)}
+}
+
+// run runs clients on a system for 60 s, a hop of 1 ms between any two.
+func run(t *testing.T, system etcd.Etcd, schedule string, clients ...trial.Client) trial.Result {
+	t.Helper()
+	r := trial.Test(t, trial.Spec{
+		System: system, Cast: trial.Cast{Clients: clients}, Schedule: faults.MustParse(schedule),
+		Latency: sim.Every(ms), Horizon: 60 * sec,
+	})
+	require.Empty(t, r.Missed)
+	return r
+}
+
+// grants are the grants that clients were told of, in order.
+func grants(r *trial.Result) (list []history.Event) {
+	for _, e := range r.History.Events {
+		if e.Kind == history.Return && e.Verb == history.Acquire && e.Outcome == history.OK {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// TestE3 is the least TTL of a lease: 1.5 election timeouts in whole seconds.
+func TestE3(t *testing.T) {
+	t.Parallel()
+	for election, want := range map[time.Duration]time.Duration{
+		500 * ms: sec, 600 * ms: sec, 700 * ms: 2 * sec, sec: 2 * sec, 1400 * ms: 3 * sec, 2 * sec: 3 * sec, 4 * sec: 6 * sec,
+	} {
+		require.Equal(t, want, etcd.LeastTTL(raft.Config{Election: election}), election)
+	}
+	r := run(t, etcd.Etcd{}, "", client("c1", "acquire; release"))
+	require.Equal(t, time.Minute, grants(&r)[0].Term, "a session's default")
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		system etcd.Etcd
+		says   string
+	}{
+		{etcd.Etcd{TTL: 1500 * ms}, "etcd: ttl 1.5s: want whole seconds, at least 1s"},
+		{etcd.Etcd{TTL: -sec}, "etcd: ttl -1s: want whole seconds, at least 1s"},
+		{etcd.Etcd{Timeout: -1}, "etcd: timeout -1ns: want 1ms or more"},
+		{etcd.Etcd{Wait: 7}, "etcd: wait 7: want one of predecessor, anything"},
+		{etcd.Etcd{Config: raft.Config{Nodes: 10}}, "etcd: nodes 10: want 1 to 9"},
+		{etcd.Etcd{Order: map[string][]string{"c1": {"n1", "n4"}}}, `etcd: order of c1: no node "n4": want n1 to n3`},
+		{etcd.Etcd{Order: map[string][]string{"c1": {}}}, "etcd: order of c1: want at least one node"},
+	} {
+		w := sim.New()
+		defer w.Close()
+		w.Reset(sim.Config{})
+		_, err := c.system.Open(w)
+		require.EqualError(t, err, c.says)
+	}
+	var wait etcd.Wait
+	require.EqualError(t, wait.UnmarshalText([]byte("any")), `no wait "any": want one of predecessor, anything`)
+}
+
+// TestKeysNeedEtcd: etcd's own keys are not to be had of another system.
+func TestKeysNeedEtcd(t *testing.T) {
+	t.Parallel()
+	w := sim.New()
+	defer w.Close()
+	w.Reset(sim.Config{})
+	_, err := etcd.Keys{Called: "doc"}.Open(w)
+	require.EqualError(t, err, "keys of etcd: want etcd as the system")
+}
+
+// TestKeepalives are sent when a session begins and at the first look, every 500ms,
+// after a third of the TTL since the last answer; a follower hands them on.
+func TestKeepalives(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ttl  time.Duration
+		node string
+		want []time.Duration // after the session's begin
+	}{
+		{2 * sec, "n1", []time.Duration{0, sec, 2 * sec, 3 * sec}},
+		{3 * sec, "n1", []time.Duration{0, 1500 * ms, 3 * sec, 4500 * ms}},
+		{10 * sec, "n1", []time.Duration{0, 3500 * ms, 7 * sec, 10500 * ms}},
+		{10 * sec, "n2", []time.Duration{0, 3500 * ms, 7 * sec, 10500 * ms}},
+	} {
+		system := etcd.Etcd{TTL: c.ttl, Order: map[string][]string{"c1": {c.node}}}
+		r := run(t, system, "", client("c1", "acquire; work 30s; release"))
+		var sent []time.Duration
+		for _, e := range r.History.Events {
+			if e.Kind == history.Send && e.Value == "keepalive" {
+				sent = append(sent, e.At)
+			}
+		}
+		for i := range c.want {
+			require.Equal(t, c.want[i], sent[i]-sent[0], "ttl %v, keepalive %d by %s", c.ttl, i, c.node)
+		}
+		require.Equal(t, check.Exclusive, r.Belief.Status)
+		require.NotContains(t, freed(&r), history.FreedExpired)
+	}
+}
+
+// freed says why keys of locks were freed, in order.
+func freed(r *trial.Result) (why []string) {
+	for _, e := range r.History.Events {
+		if e.Kind == history.Freed {
+			why = append(why, e.Why)
+		}
+	}
+	return why
+}
+
+// TestNewLeaderExtends: a new leader gives a lease its TTL and an election timeout
+// from when it leads. c1 dies, and its keepalive of 0.006 would keep its lease until
+// 5.007.
+func TestNewLeaderExtends(t *testing.T) {
+	t.Parallel()
+	system := etcd.Etcd{TTL: 5 * sec, Config: raft.Config{Timeouts: []time.Duration{3 * sec, sec, 2 * sec}}}
+	r := run(t, system, "at 100ms kill c1\nat 2450ms restart n1 kill 1h",
+		client("c1", "acquire; work 1h; release"), client("c2", "until 8s; acquire; release"))
+	// n2 heard of n1 at 2.401; it stands at 3.401 and leads after a vote and a pre-vote
+	// with their syncs, 8 ms, and its first entry, 4 ms: 3.413 + 5 + 1, looked at at 9.5.
+	require.Equal(t, []string{history.FreedExpired, history.FreedDeleted}, freed(&r))
+	for _, e := range r.History.Events {
+		if e.Kind == history.Freed && e.Why == history.FreedExpired {
+			require.Equal(t, 9504*ms, e.At)
+		}
+	}
+}
+
+// Test15247 is etcd#15247: a leader that has been paused and replaced does not answer
+// keepalives from what it remembers. n1 has, when it is back, a keepalive of 9.506
+// and a lease until 10.007, which n2 is about to revoke at 14; c1 hears nothing after
+// that.
+func Test15247(t *testing.T) {
+	t.Parallel()
+	system := etcd.Etcd{
+		TTL:    10 * sec,
+		Order:  map[string][]string{"c1": {"n1"}, "c2": {"n2"}},
+		Config: raft.Config{Timeouts: []time.Duration{sec, 1800 * ms, 1900 * ms}},
+	}
+	r := run(t, system, "at 1s pause n1 gc 8800ms\nat 9900ms partition c1|n1,n2,n3",
+		client("c1", "acquire; work 40s; release"), client("c2", "until 5s; acquire; work 30s; release"))
+	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+	require.Len(t, grants(&r), 2)
+}
+
+// TestS14: a hundred grants through ten crashes of nodes, some of them leaders: no
+// token falls.
+func TestS14(t *testing.T) {
+	t.Parallel()
+	const each = 25
+	script := "acquire; work 100ms; release" + strings.Repeat("; acquire; work 100ms; release", each-1)
+	var schedule strings.Builder
+	for i := range 10 {
+		crash := []string{"kill", "power-loss"}[i%2]
+		fmt.Fprintf(&schedule, "at %dms restart n%d %s 2s\n", 1000+5000*i, 1+i%3, crash)
+	}
+	r := trial.Test(t, trial.Spec{
+		System:   etcd.Etcd{TTL: 5 * sec, Timeout: sec},
+		Cast:     trial.Cast{Clients: []trial.Client{client("c1", script), client("c2", script), client("c3", script), client("c4", script)}},
+		Schedule: faults.MustParse(schedule.String()),
+		Latency:  sim.Every(ms), Horizon: 10 * time.Minute,
+	})
+	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+	require.Equal(t, check.Exclusive, r.Belief.Status)
+	list := grants(&r)
+	require.GreaterOrEqual(t, len(list), 100)
+	for i := 1; i < len(list); i++ {
+		require.Greater(t, list[i].Token, list[i-1].Token)
+	}
+	leaders := 0
+	for _, e := range r.History.Events {
+		if e.Kind == history.Elected {
+			leaders++
+		}
+	}
+	require.Greater(t, leaders, 3)
+}
+
+// TestPromiseKept: whatever happens to nodes and clients, but for disks that lie and
+// clocks beyond the allowance, the promise is kept and a program that listens to Done
+// overlaps with the next for less than the second that its session may take to look.
+func TestPromiseKept(t *testing.T) {
+	t.Parallel()
+	runner := trial.NewRunner()
+	defer runner.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		var lines []string
+		for range rapid.IntRange(0, 6).Draw(t, "faults") {
+			lines = append(lines, anyFault(t))
+		}
+		schedule := strings.Join(lines, "\n")
+		spec := trial.Spec{
+			System: etcd.Etcd{TTL: time.Duration(rapid.IntRange(2, 6).Draw(t, "ttl")) * sec, Timeout: sec},
+			Cast: trial.Cast{
+				Resources: []models.Resource{resource.Fenced("doc")},
+				Clients: []trial.Client{
+					client("c1", "acquire; work 7s; write doc; release; acquire; work 3s; write doc; release"),
+					client("c2", "until 1s; acquire; work 4s; write doc; release; acquire; work 1s; write doc; release"),
+					client("c3", "until 2s; acquire; work 500ms; write doc; release; acquire; look; release"),
+				},
+			},
+			Schedule: faults.MustParse(schedule),
+			Latency:  sim.Latency{Default: []time.Duration{ms, ms, 3 * ms, 20 * ms}},
+			Seed:     rapid.Uint64().Draw(t, "seed"),
+			Horizon:  80 * sec,
+		}
+		r, err := runner.Run(&spec)
+		require.NoError(t, err)
+		require.Equal(t, check.Kept, r.Promise.Status, "%s\n%v", schedule, r.Promise.Breaches)
+		require.Empty(t, r.Damage.Events, schedule)
+	})
+}
+
+// anyFault is a line of a schedule.
+func anyFault(t *rapid.T) string {
+	n := rapid.IntRange(1, 3).Draw(t, "node")
+	node, next := fmt.Sprintf("n%d", n), fmt.Sprintf("n%d", n%3+1)
+	who := fmt.Sprintf("c%d", rapid.IntRange(1, 3).Draw(t, "client"))
+	at := rapid.IntRange(0, 20_000).Draw(t, "at")
+	size := fmt.Sprintf("%dms", rapid.IntRange(1, 8000).Draw(t, "for"))
+	what := rapid.SampledFrom([]string{
+		"restart " + node + " kill " + size,
+		"restart " + node + " power-loss " + size,
+		"pause " + node + " gc " + size,
+		"pause " + who + " gc " + size,
+		"pause " + who + " thread " + size,
+		"pause " + who + " loop " + size,
+		"partition " + node + "|" + who + " " + size,
+		"partition " + node + "|" + next + " " + size,
+		"cut " + node + ">" + who + " " + size,
+		"clock-step " + node + " +1h",
+		"clock-rate " + node + " +400ppm",
+		"clock-rate " + who + " -20%",
+		"kill " + who,
+		"lose-reply " + node + ">" + who,
+		"duplicate " + who + ">" + node + " 30ms",
+	}).Draw(t, "kind")
+	return fmt.Sprintf("at %dms %s", at, what)
+}
