@@ -16,10 +16,11 @@
 //   - A lease lasts for whole seconds, at least 1.5 election timeouts rounded up
 //     (server.go: minTTL). Only the leader counts it, on its monotonic clock (Go's
 //     time.Now). It looks for leases that are over every 500ms and has them revoked
-//     through the log; where that fails, again after the request timeout of 5s and
-//     two election timeouts (server/lease/lessor.go: runLoop, expireExists). A new
-//     leader gives every lease its full TTL anew, and an election timeout more
-//     (server.go: Promote). The limit of 1000 revocations a second is left out.
+//     through the log (server/lease/lessor.go: runLoop). A new leader gives every
+//     lease its full TTL anew, and an election timeout more (server.go: Promote).
+//     Left out are the limit of 1000 revocations a second and that a revocation is
+//     proposed again when it takes too long: here a leader's proposal is lost only
+//     with its leadership.
 //   - A keepalive is answered from the leader's memory; a follower hands it on. A
 //     lease that is over but not yet revoked is not prolonged: the answer waits for
 //     the revocation (lessor.go: Renew). A leader that sees that it has stood still

@@ -155,10 +155,10 @@ func TestNewLeaderExtends(t *testing.T) {
 	}
 }
 
-// Test15247 is etcd#15247: a leader that has been paused and replaced does not answer
-// keepalives from what it remembers. n1 has, when it is back, a keepalive of 9.506
-// and a lease until 10.007, which n2 is about to revoke at 14; c1 hears nothing after
-// that.
+// Test15247 is etcd#15247: a leader that has stood still, and been replaced without
+// knowing it, does not answer keepalives from what it remembers. When n1 is back at
+// 9.8, it has a keepalive of 9.506 and a lease until 10.007, and hears nothing of n2,
+// which revokes that lease at 14.
 func Test15247(t *testing.T) {
 	t.Parallel()
 	system := etcd.Etcd{
@@ -166,9 +166,38 @@ func Test15247(t *testing.T) {
 		Order:  map[string][]string{"c1": {"n1"}, "c2": {"n2"}},
 		Config: raft.Config{Timeouts: []time.Duration{sec, 1800 * ms, 1900 * ms}},
 	}
-	r := run(t, system, "at 1s pause n1 gc 8800ms\nat 9900ms partition c1|n1,n2,n3",
+	r := run(t, system, "at 1s partition n1|n2,n3 9s\nat 1s pause n1 gc 8800ms\nat 9900ms partition c1|n1,n2,n3",
 		client("c1", "acquire; work 40s; release"), client("c2", "until 5s; acquire; work 30s; release"))
 	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+	require.Len(t, grants(&r), 2)
+}
+
+// TestOverIsNotProlonged: n1 sees at 10.5 that c1's lease is over since 10.007, and has
+// revoked it 4 ms later. c1's keepalive comes in between, at 10.502; its answer waits,
+// and then c1 releases, so that the disk is busy when c2 reads.
+func TestOverIsNotProlonged(t *testing.T) {
+	t.Parallel()
+	r := run(t, etcd.Etcd{TTL: 10 * sec}, "at 1s pause c1 gc 9501ms",
+		client("c1", "acquire; work 30s; release"), client("c2", "until 5s; acquire; work 5s; release"))
+	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+	require.Equal(t, 10504*ms+9*ms+2*ms, grants(&r)[1].At)
+}
+
+// TestRevokedInTheEnd: n1 proposes to revoke a lease while it is cut off, which comes to
+// nothing; when it leads again, it does so again. c1 is dead.
+func TestRevokedInTheEnd(t *testing.T) {
+	t.Parallel()
+	system := etcd.Etcd{TTL: 5 * sec, Config: raft.Config{Timeouts: []time.Duration{sec, 1200 * ms, 1900 * ms}}}
+	r := run(t, system, "at 100ms kill c1\nat 5400ms partition n1|n2,n3 2600ms\nat 9s restart n2 kill 1h",
+		client("c1", "acquire; work 1h; release"), client("c2", "until 11s; acquire; release"))
+	var leaders []string
+	for _, e := range r.History.Events {
+		if e.Kind == history.Elected {
+			leaders = append(leaders, e.Who)
+		}
+	}
+	require.Equal(t, []string{"n1", "n2", "n1"}, leaders)
+	require.Equal(t, []string{history.FreedExpired, history.FreedDeleted}, freed(&r))
 	require.Len(t, grants(&r), 2)
 }
 

@@ -17,9 +17,10 @@ const checkEvery = 500 * time.Millisecond
 type lease struct {
 	id  int64
 	ttl time.Duration
-	// Of the leader alone: expiry is when the lease is over, and retry when its
-	// revocation is proposed again, on the node's monotonic clock.
-	expiry, retry time.Duration
+	// Of the leader alone: expiry is when the lease is over, on its monotonic clock, and
+	// revoking that it has proposed to revoke it.
+	expiry   time.Duration
+	revoking bool
 	// waiting are the keepalives that came when it was over and not yet revoked.
 	waiting []func(answer any)
 }
@@ -29,8 +30,6 @@ type lessor struct {
 	least time.Duration // TTL
 	// extend is what a new leader gives a lease beyond its TTL: an election timeout.
 	extend time.Duration
-	// again is after how long a revocation that has not come is proposed again.
-	again time.Duration
 	// still is for how long a leader may have stood still without doubting that it
 	// leads: three heartbeats (v3_server.go: isActive).
 	still  time.Duration
@@ -49,7 +48,6 @@ func newLessor(c raft.Config) lessor {
 	return lessor{
 		least:  LeastTTL(c),
 		extend: c.Election,
-		again:  5*time.Second + 2*c.Election,
 		still:  3 * c.Heartbeat,
 	}
 }
@@ -98,7 +96,7 @@ func (x *lessor) promote(n *raft.Node) {
 	now := n.Server().Now(clock.Monotonic)
 	for i := range x.leases {
 		l := &x.leases[i]
-		l.expiry, l.retry = now+l.ttl+x.extend, 0
+		l.expiry, l.revoking = now+l.ttl+x.extend, false
 	}
 	x.wait(n)
 }
@@ -127,8 +125,8 @@ func (x *lessor) check(n *raft.Node) {
 		n.Read(func() { x.doubtful = false })
 	}
 	for i := range x.leases {
-		if l := &x.leases[i]; now >= l.expiry && now >= l.retry {
-			l.retry = now + x.again
+		if l := &x.leases[i]; now >= l.expiry && !l.revoking {
+			l.revoking = true
 			n.Propose(revokeLease{lease: l.id}, nil)
 		}
 	}
