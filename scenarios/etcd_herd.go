@@ -14,7 +14,7 @@ import (
 
 // etcdHerd is S45: clients wait, and the lock is handed from one to the next.
 func etcdHerd() *Scenario {
-	waiters, watched, dies := "10", "predecessor", "nobody"
+	waiters, watched, dies := "5", "predecessor", "nobody"
 	s := &Scenario{
 		Name:   "etcd-herd",
 		Pair:   "consensus",
@@ -22,7 +22,7 @@ func etcdHerd() *Scenario {
 		Claims: []string{"S45", "S70"},
 	}
 	s.Params = []Param{
-		choice("waiters", &waiters, []string{"10", "100"}, "how many wait"),
+		choice("waiters", &waiters, []string{"5", "100"}, "how many wait"),
 		choice("watched", &watched, []string{"predecessor", "anything"}, "what wakes a waiter: the deletion of the key before its own, or of any"),
 		choice("dies", &dies, []string{"nobody", "middle"}, "who dies while it waits: the one in the middle"),
 	}
@@ -58,20 +58,21 @@ func herd(n int, watched, dies string) Expectation {
 			e.Granted = append(e.Granted, fmt.Sprintf("c%d", i))
 		}
 	}
-	left, early := n, 0
+	left, early, wakes := n, 0, 0
 	if dies == "middle" {
 		left, early = n-1, 1
 	}
 	if watched == "predecessor" {
-		e.Woken = left + early
+		wakes = left + early
 		e.Because = fmt.Sprintf("%d releases wake one client each", left)
 	} else {
 		early *= left
-		e.Woken = left*(left+1)/2 + early
+		wakes = left*(left+1)/2 + early
 		e.Because = fmt.Sprintf("%d releases wake all that are left: %d x %d / 2", left, left, left+1)
 	}
 	if dies == "middle" {
 		e.Because += fmt.Sprintf("; the end of c%d's lease wakes %d, of which none has the lock", n/2, early)
 	}
+	e.Figures = []Figure{{wakeUps, strconv.Itoa(wakes)}}
 	return e
 }

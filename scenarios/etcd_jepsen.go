@@ -59,14 +59,14 @@ func etcdJepsen() *Scenario {
 		for i := range spec.Cast.Clients {
 			c := &spec.Cast.Clients[i]
 			c.Script = slices.Clone(c.Script)
-			c.Script[2].For = time.Duration(choose.Int64N(int64(2 * time.Second)))
+			c.Script[2].For = time.Duration(choose.Int64N(2000)) * time.Millisecond
 			start := 1600*time.Millisecond + time.Duration(i)*20*time.Millisecond
 			if i == 0 {
-				start = time.Second + time.Duration(choose.Int64N(int64(500*time.Millisecond)))
+				start = time.Second + time.Duration(choose.Int64N(500))*time.Millisecond
 			}
 			startAt(c, start)
 		}
-		spec.Schedule = pauseBefore("write", "gc", time.Duration(choose.ExpFloat64()*float64(mean)))
+		spec.Schedule = pauseBefore("write", "gc", time.Duration(choose.ExpFloat64()*float64(mean)).Truncate(time.Millisecond))
 	}
 	s.Share = func() Share {
 		want := 0.0

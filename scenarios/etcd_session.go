@@ -13,7 +13,7 @@ import (
 // etcdSessionKept is S44: a session is kept alive for as long as the work takes,
 // whatever its TTL, and not while its client is paused.
 func etcdSessionKept() *Scenario {
-	ttl, work, pause, check := 10*time.Second, time.Minute, 14*time.Second, "none"
+	ttl, work, pause, check := 10*time.Second, 35*time.Second, 14*time.Second, "none"
 	s := &Scenario{
 		Name:   "etcd-session",
 		Pair:   "session",
@@ -26,7 +26,7 @@ func etcdSessionKept() *Scenario {
 		durations("pause", &pause, 0, time.Hour, time.Second, "how long c1 is paused behind its work"),
 		choice("check", &check, []string{"none", "after", "before"}, "whether c1 looks who holds the lock before it writes: not, after the pause, or before it"),
 	}
-	s.Also = []string{"check=after", "check=before"}
+	s.Also = []string{"work=1m pause=0s", "work=1m", "check=after", "check=before"}
 	s.Spec = func() trial.Spec {
 		look, paused := "check; ", "write"
 		switch check {

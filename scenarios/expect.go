@@ -25,9 +25,6 @@ type Expectation struct {
 	// where that is not what the scenario is about. A lock that is taken too late and
 	// dropped at once leaves no other trace.
 	Granted []string
-	// Woken is how often the service woke a client that waits for the lock; 0 where it
-	// is not what the scenario is about.
-	Woken int
 	// Longest is the longest wait; 0 where it is not what the scenario is about.
 	Longest time.Duration
 	// Figures are what it must show besides.
@@ -74,9 +71,6 @@ func (e *Expectation) Differences(r *trial.Result) []string {
 	if got := granted(r); e.Granted != nil && !slices.Equal(got, e.Granted) {
 		differ("granted", e.Granted, got)
 	}
-	if got := woken(r); e.Woken != 0 && got != e.Woken {
-		differ("wake-ups", e.Woken, got)
-	}
 	if e.Longest != 0 && r.Progress.Longest != e.Longest {
 		differ("longest wait", e.Longest, r.Progress.Longest)
 	}
@@ -120,24 +114,6 @@ func granted(r *trial.Result) []string {
 		}
 	}
 	return clients
-}
-
-// woken counts the messages by which a server tells a client, which is still there,
-// that a key has been deleted.
-func woken(r *trial.Result) int {
-	n := 0
-	ended := map[string]bool{}
-	for i := range r.History.Events {
-		switch e := &r.History.Events[i]; e.Kind {
-		case history.End:
-			ended[e.Who] = true
-		case history.Send:
-			if e.Verb == history.Reply && e.Value == "deleted" && !ended[e.Peer] {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 func wounds(r *trial.Result) []string {

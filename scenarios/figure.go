@@ -14,7 +14,7 @@ import (
 type Figure struct{ Of, Want string }
 
 // What a Figure can be of. Each lists what happened in the order of time, except for
-// fsyncs and messages, which are numbers.
+// fsyncs, messages and wake-ups, which are numbers.
 const (
 	tokens    = "tokens"     // of the grants: "1, 2"
 	releases  = "releases"   // what each was told: "c1 ok, c2 not held"
@@ -23,6 +23,7 @@ const (
 	beliefs   = "beliefs"    // how long each lasted that has ended: "c1 9.792s"
 	fsyncs    = "fsyncs"     // how often any node has synced its file: "10"
 	messages  = "messages"   // how many were sent: "20"
+	wakeUps   = "wake-ups"   // how often a client that waits was told of a deletion: "10"
 )
 
 // figure is what of comes to in h.
@@ -53,11 +54,28 @@ func figure(of string, h *history.History) string {
 		return strconv.Itoa(syncs)
 	case messages:
 		return strconv.Itoa(sent)
+	case wakeUps:
+		return strconv.Itoa(woken(h))
 	}
 	if len(list) == 0 {
 		return "none"
 	}
 	return strings.Join(list, ", ")
+}
+
+// woken counts the messages by which a server tells a client, which is still there,
+// that a key has been deleted.
+func woken(h *history.History) int {
+	n, ended := 0, map[string]bool{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.End:
+			ended[e.Who] = true
+		case e.Kind == history.Send && e.Verb == history.Reply && e.Value == "deleted" && !ended[e.Peer]:
+			n++
+		}
+	}
+	return n
 }
 
 var outcomes = map[history.Outcome]string{
