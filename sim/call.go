@@ -28,6 +28,7 @@ type call struct {
 	left  int32
 	owner *Process
 	to    *Server
+	conn  *Conn // nil for a call without a connection
 	reply any
 	err   error
 }
@@ -102,11 +103,16 @@ func Call[R any](p *Process, to *Server, body any, timeout time.Duration) (R, er
 		var none R
 		return none, fmt.Errorf("%s: %w", to.Name(), err)
 	}
+	return answerOf[R](p, to, reply), nil
+}
+
+// answerOf is a reply as what p wants it to be.
+func answerOf[R any](p *Process, from *Server, reply any) R {
 	r, ok := reply.(R)
 	if !ok {
-		panic(fmt.Sprintf("sim: %s replied with a %T, %s wants a %T", to.Name(), reply, p.Name(), r))
+		panic(fmt.Sprintf("sim: %s replied with a %T, %s wants a %T", from.Name(), reply, p.Name(), r))
 	}
-	return r, nil
+	return r
 }
 
 // Left is the position in the history at which the reply that p has read last

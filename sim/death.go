@@ -26,6 +26,9 @@ func (p *Process) end() {
 	}
 	p.state = stateEnded
 	p.due = p.due[:0]
+	if len(p.m.conns) > 0 && p.m.Dead() {
+		p.m.hangUpAll()
+	}
 }
 
 // mortal unwinds p if it is dead.

@@ -24,6 +24,7 @@ type Machine struct {
 	due    []event // what came while it was frozen
 	alarms []alarm
 	links  []*link // to each machine, by its id
+	conns  []*Conn // of its process, as far as its kernel knows
 }
 
 // Name is the machine's name: that of its process or server.
@@ -115,7 +116,7 @@ func (m *Machine) reset(w *World, name string) {
 	m.spare = append(m.spare, m.threads...)
 	m.threads = m.threads[:0]
 	m.frozen, m.asleep, m.lives = 0, 0, 0
-	m.due = m.due[:0]
+	m.due, m.conns = m.due[:0], nil
 	for i := range m.alarms { // generations go on: an Alarm from before names nothing
 		m.alarms[i].live, m.alarms[i].f = false, nil
 	}

@@ -25,6 +25,10 @@ type Message struct {
 	From, To string
 	// Reply: it answers a request.
 	Reply bool
+	// Kernel: no process sent it, but a kernel whose connection ended, or which
+	// probes one. TCP repeats what is lost, so only what cuts two machines off from
+	// each other stops it.
+	Kernel bool
 }
 
 // Ruling is what a rule says of a message.
@@ -202,7 +206,7 @@ func (w *World) rule(from *Machine, e *event) (Ruling, string) {
 	if len(w.rules) == 0 || from.local() || e.to.local() {
 		return Ruling{}, ""
 	}
-	m := Message{From: from.name, To: e.to.name, Reply: e.kind == evReply}
+	m := Message{From: from.name, To: e.to.name, Reply: e.kind == evReply, Kernel: e.kind == evClosed}
 	for _, r := range w.rules {
 		if v := r.f(m); v.kind != pass {
 			return v, r.why

@@ -81,6 +81,7 @@ type Request struct {
 	from *Machine
 	call Ticket
 	era  int32
+	conn *Conn
 }
 
 // From is the name of the process that sent the request.
@@ -89,7 +90,7 @@ func (r Request) From() string { return r.from.name }
 // Reply answers the request. A server that has crashed since it came answers
 // nothing, and whoever has stopped waiting hears nothing.
 func (r Request) Reply(body any) {
-	if r.s.down || r.era != r.s.m.lives || r.call == (Ticket{}) {
+	if r.s.down || r.era != r.s.m.lives || r.call == (Ticket{}) || r.conn != nil && r.conn.state == connClosed {
 		return
 	}
 	r.s.m.w.transmit(r.s.m, event{kind: evReply, to: r.from, call: r.call, body: body})
@@ -120,10 +121,10 @@ func (m *Machine) request(e *event) {
 			return
 		}
 		err := ErrRefused
-		if c != nil && c.begun { // a copy of it came before the crash
+		if c != nil && (c.begun || c.conn != nil && c.conn.state != connNew) { // a copy of it came before the crash, or its connection did
 			err = ErrReset
 		}
-		m.w.transmit(m, event{kind: evReply, to: e.from, call: e.call, body: failure{err}})
+		m.fail(e, err)
 		return
 	}
 	// A request that was under way during a crash is lost with its connection, even
@@ -138,7 +139,21 @@ func (m *Machine) request(e *event) {
 	if c != nil {
 		c.begun = true
 	}
-	s.handler.Serve(s, Request{e.body, s, e.from, e.call, e.era})
+	r := Request{Body: e.body, s: s, from: e.from, call: e.call, era: e.era}
+	if f, ok := e.body.(*frame); ok {
+		r.Body, r.conn = f.body, f.conn
+		if !r.conn.accept() {
+			m.fail(e, ErrReset)
+			return
+		}
+	}
+	s.handler.Serve(s, r)
+}
+
+// fail is the answer of the server's kernel to a request that its process never
+// sees.
+func (m *Machine) fail(e *event, err error) {
+	m.w.transmit(m, event{kind: evReply, to: e.from, call: e.call, body: failure{err}})
 }
 
 // Crash stops the server. With silent, nothing answers in its place, as after a

@@ -207,10 +207,13 @@ const (
 	evAlarm                        // an alarm of machine to
 	evThaw                         // a pause of machine to, or of thread p, is over
 	evFunc                         // body is a func() of the world's
+	evClosed                       // machine to learns that connection body is closed
 )
 
 // isIO tells what comes from the network from what a timer brings.
-func (e *event) isIO() bool { return e.kind == evRequest || e.kind == evReply }
+func (e *event) isIO() bool {
+	return e.kind == evRequest || e.kind == evReply || e.kind == evClosed
+}
 
 // handle does what e says, and returns the process that is to be resumed by it.
 func (w *World) handle(e *event) *Process {
@@ -225,6 +228,9 @@ func (w *World) handle(e *event) *Process {
 	case evAlarm:
 		w.serving = e.to.name
 		e.to.ring(e)
+	case evClosed:
+		w.serving = e.to.name
+		e.to.disconnected(e)
 	case evThaw:
 		w.thawing = true
 		e.to.thaw(e)
