@@ -25,6 +25,7 @@
 //	drop A>B                                      the next message from A to B is lost
 //	duplicate A>B [BY]                            the next message from A to B arrives twice, again BY later
 //	lose-reply SERVER>PROCESS                     the next reply is lost, after the server has done the work
+//	reset PROCESS SERVER                          its connections to the server are cut
 //
 // A fault that a world's machines cannot have is refused before the run.
 package faults

@@ -115,7 +115,7 @@ func (f Message) strike(w *sim.World, line string) {
 	record(w, history.Fault, f.From, f.To, line, "")
 	id := 0
 	id = w.AddRule(line, func(m sim.Message) sim.Ruling {
-		if m.From != f.From || m.To != f.To || f.What == LoseReply && !m.Reply {
+		if m.From != f.From || m.To != f.To || f.What == LoseReply && !m.Reply || m.Kernel {
 			return sim.Pass()
 		}
 		w.RemoveRule(id)

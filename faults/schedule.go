@@ -206,6 +206,9 @@ func abilities(w *sim.World) string {
 	if names(w, isPrimary) != "" {
 		list = append(list, "failover")
 	}
+	if names(w, keepsConns) != "" {
+		list = append(list, "reset")
+	}
 	if names(w, isRemoteServer) != "" {
 		list = append(list, "partition", "cut", "delay", "drop", "duplicate", "lose-reply")
 	}

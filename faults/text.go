@@ -188,7 +188,7 @@ func (p *parser) sides(mark string) ([]string, []string) {
 // actions in the order in which an error lists them.
 var actionNames = [...]string{
 	"pause", "kill", "clock-step", "clock-rate", "restart", "failover",
-	"partition", "cut", "delay", "drop", "duplicate", "lose-reply",
+	"partition", "cut", "delay", "drop", "duplicate", "lose-reply", "reset",
 }
 
 func (p *parser) action() Action {
@@ -224,6 +224,8 @@ func (p *parser) action() Action {
 	case "lose-reply":
 		a, b := p.pair()
 		return Message{What: LoseReply, From: a, To: b}
+	case "reset":
+		return Reset{p.name("a process such as c1"), p.name("a server such as db")}
 	default:
 		p.fail("one of " + strings.Join(actionNames[:], ", "))
 		return nil

@@ -62,7 +62,7 @@ func TestParseErrors(t *testing.T) {
 		{"noon  kill c1", `line 1, column 1: there is "noon": want at, before or after`},
 		{"at noon  kill c1", `line 1, column 4: there is "noon": want an instant such as 500ms`},
 		{"at -1s  kill c1", `line 1, column 4: there is "-1s": want an instant such as 500ms`},
-		{"at 1s", `line 1, column 6: the line ends: want one of pause, kill, clock-step, clock-rate, restart, failover, partition, cut, delay, drop, duplicate, lose-reply`},
+		{"at 1s", `line 1, column 6: the line ends: want one of pause, kill, clock-step, clock-rate, restart, failover, partition, cut, delay, drop, duplicate, lose-reply, reset`},
 		{"\n at 1s  explode c1", `line 2, column 9: there is "explode": want one of pause, kill,`},
 		{"before c1.write  kill c1", `line 1, column 8: there is "c1.write": want a step such as c1.write#1`},
 		{"before c1.write#0  kill c1", `want a step such as c1.write#1`},
@@ -116,6 +116,7 @@ func faultsOf() *rapid.Generator[faults.Fault] {
 			faults.Message{What: faults.Duplicate, From: a, To: b, By: d},
 			faults.Message{What: faults.Drop, From: a, To: b},
 			faults.Message{What: faults.LoseReply, From: a, To: b},
+			faults.Reset{Process: a, Server: b},
 		}).Draw(t, "action")
 		return f
 	})

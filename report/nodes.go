@@ -190,6 +190,8 @@ func striking(e *history.Event) string {
 		return "its next message to " + e.Peer + " will arrive twice"
 	case "drop":
 		return "its next message to " + e.Peer + " will be lost"
+	case "reset":
+		return e.Why + lasting(" to ", e.Peer)
 	case "lose-reply":
 		return "its next reply to " + e.Peer + " will be lost"
 	case "panic":

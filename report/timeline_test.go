@@ -212,6 +212,7 @@ func TestFaults(t *testing.T) {
 		{"c1", "r3", "delay c1>r3 200ms", "", "its next message to r3 takes 200ms longer", ""},
 		{"c1", "r3", "duplicate c1>r3", "", "its next message to r3 will arrive twice", ""},
 		{"c1", "r3", "drop c1>r3", "", "its next message to r3 will be lost", ""},
+		{"c1", "db", "reset c1 db", "lost its connection", "lost its connection to db", ""},
 		{"r3", "c1", "lose-reply r3>c1", "", "its next reply to c1 will be lost", ""},
 		{"r3", "", "flood r3", "flooded", "flooded [flood r3]", "over: flood r3"},
 	} {
