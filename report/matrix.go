@@ -126,7 +126,7 @@ func (p *page) matrix(m *Matrix) {
 func (p *page) row(cells []string) { p.line("| " + strings.Join(cells, " | ") + " |") }
 
 const aboutMatrix = `
-## Every lock under every fault
+## Redis and Redlock under every fault
 
 One fault at a time, the same for all. c1 asks at 0, works for a second, writes to doc, and works on for 20 s. c2 makes one attempt: at 2 s; where c1 is paused (for 14 s, before its write, or before it reads the reply that decides), half a second after the keys have expired; where clocks drift, just before a client with the usual allowance would find them expired, and just after. A server's accident comes at 0.5 s, and hits r3, or the only Redis. A Redlock client holds exactly three of five nodes, so that one is enough: it is the attack of the essay, and with four or five nodes held it takes two or three (point 7).
 
