@@ -54,14 +54,18 @@ type watching struct {
 type holding struct {
 	value, path string
 	hooks       *models.Session
-	// lost: its session is over, for all that the client knows.
-	lost bool
+	// lost: its session is over, for all that the client knows. released: its client has
+	// begun to release it.
+	lost, released bool
 }
 
 // What can go wrong with a request. After errLost its outcome is unknown.
 var (
-	errOffline = errors.New("not connected")
-	errLost    = errors.New("connection lost")
+	errOffline  = errors.New("not connected")
+	errLost     = errors.New("connection lost")
+	errReleased = errors.New("released meanwhile")
+	// errGone: the node is gone, and a deletion of it was not answered before.
+	errGone = errors.New("the node is gone, maybe by what was not answered")
 )
 
 // forever is the patience of who waits for an event.
@@ -173,7 +177,11 @@ func (c *client) ping(p *sim.Process, held []*holding) error {
 	}
 	h := held[0]
 	return h.hooks.Renew(p, func() (models.Grant, error) {
-		return models.Grant{Term: c.timeout, Allowance: allowance(c.timeout)}, c.ping(p, held[1:])
+		err := c.ping(p, held[1:])
+		if h.released {
+			err = errReleased
+		}
+		return models.Grant{Term: c.timeout, Allowance: allowance(c.timeout)}, err
 	})
 }
 

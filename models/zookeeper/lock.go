@@ -61,8 +61,8 @@ type attempt struct {
 	node    reply // what came of create
 }
 
-// expiredSession is the refusal where an attempt ends with its session, and its node.
-var expiredSession = models.Refused("its session has expired")
+// errExpired is the refusal where an attempt ends with its session, and its node.
+var errExpired = models.Refused("its session has expired")
 
 // Acquire creates a sequential node and waits until it is the lowest.
 func (l *lock) Acquire(p *sim.Process, key string) (models.Grant, error) {
@@ -94,7 +94,7 @@ func (l *lock) Acquire(p *sim.Process, key string) (models.Grant, error) {
 func (a *attempt) try(body func(on) any) (reply, error) {
 	r, err := a.call(a.p, body)
 	if a.client.session != a.session || r.Code == sessionExpired {
-		return r, expiredSession
+		return r, errExpired
 	}
 	return r, err
 }
@@ -104,7 +104,7 @@ func (a *attempt) try(body func(on) any) (reply, error) {
 func (a *attempt) ask(body func(on) any) (reply, error) {
 	for {
 		r, err := a.try(body)
-		if err == nil || err == expiredSession || a.lock.Recipe == GoZookeeper {
+		if err == nil || err == errExpired || a.lock.Recipe == GoZookeeper {
 			return r, err
 		}
 	}
@@ -128,7 +128,7 @@ func (a *attempt) create() error {
 				Ephemeral: true, Sequential: true, Parent: true, Container: !a.lock.Plain,
 			}
 		})
-		if err == nil || err == expiredSession {
+		if err == nil || err == errExpired {
 			a.node = r
 			return err
 		}
@@ -161,7 +161,7 @@ func (a *attempt) find() (bool, error) {
 func (a *attempt) again(body func(on) any) (reply, error) {
 	for {
 		r, err := a.try(body)
-		if err == nil || err == expiredSession {
+		if err == nil || err == errExpired {
 			return r, err
 		}
 	}
@@ -170,22 +170,23 @@ func (a *attempt) again(body func(on) any) (reply, error) {
 // queue waits until the node is the lowest.
 func (a *attempt) queue() error {
 	for {
-		whole := a.lock.Watch == Parent
-		r, err := a.ask(func(o on) any { return getChildren{o, a.parent, whole} })
-		if err != nil {
-			return err
-		}
-		before, found := predecessor(r.Children, name(a.node.Path))
+		before, err := a.before(false)
 		switch {
-		case !found:
-			return expiredSession
+		case err != nil:
+			return err
 		case before == "":
 			return nil
-		case whole:
-			a.await(watch{children, a.parent})
+		case a.lock.Watch == Parent:
+			still, err := a.before(true)
+			if err != nil {
+				return err
+			}
+			if still == before {
+				a.await(watch{children, a.parent})
+			}
 		default:
 			path := a.parent + "/" + before
-			r, err = a.ask(func(o on) any { return getData{o, path, true} })
+			r, err := a.ask(func(o on) any { return getData{o, path, true} })
 			if err != nil {
 				return err
 			}
@@ -193,10 +194,23 @@ func (a *attempt) queue() error {
 				a.await(watch{data, path})
 			}
 		}
-		if a.client.session != a.session {
-			return expiredSession
-		}
 	}
+}
+
+// before is the node that is next lower than the attempt's own, "" for none.
+func (a *attempt) before(watched bool) (string, error) {
+	if a.client.session != a.session {
+		return "", errExpired
+	}
+	r, err := a.ask(func(o on) any { return getChildren{o, a.parent, watched} })
+	if err != nil {
+		return "", err
+	}
+	before, found := predecessor(r.Children, name(a.node.Path))
+	if !found {
+		return "", errExpired
+	}
+	return before, nil
 }
 
 // await waits for an event, or for the end of the session.
@@ -245,17 +259,22 @@ func (l *lock) Release(p *sim.Process, _ string, g models.Grant) error {
 	if i < 0 {
 		return models.ErrNotHeld
 	}
-	path := c.held[i].path
+	h := c.held[i]
+	h.released = true
 	c.held = slices.Delete(c.held, i, i+1)
-	delete := func(o on) any { return remove{o, path, -1} }
-	r, err := c.call(p, delete)
+	body := func(o on) any { return remove{o, h.path, -1} }
+	r, err := c.call(p, body)
+	lost := err == errLost
 	for n := 0; err != nil && n < retries && l.Recipe != GoZookeeper; n++ {
-		r, err = c.call(p, delete)
+		r, err = c.call(p, body)
+		lost = lost || err == errLost
 	}
 	switch {
 	case err != nil && l.Recipe != GoZookeeper:
-		c.graves = append(c.graves, path)
+		c.graves = append(c.graves, h.path)
 		return err
+	case err == nil && r.Code == noNode && lost:
+		return errGone
 	case err == nil && r.Code == noNode:
 		return models.ErrNotHeld
 	}

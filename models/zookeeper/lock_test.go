@@ -171,6 +171,53 @@ func TestGuaranteedDelete(t *testing.T) {
 	}
 }
 
+// TestLostReplyToRelease: the node is deleted, and the answer is lost. That it is gone,
+// when Curator asks again, does not say that it was lost before.
+func TestLostReplyToRelease(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{}, "before c1.release#1  cut n1>c1", "acquire; work 1s; release", "until 500ms; acquire; release"))
+	require.Equal(t, history.Unknown, returns(&r, "c1", history.Release)[0].Outcome)
+	require.Less(t, granted(&r, "c2").At, 1100*ms)
+	require.Equal(t, check.Kept, r.Promise.Status)
+}
+
+// TestLatePing: a ping that is overtaken by the release of the lock renews nothing.
+func TestLatePing(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{}, "before c1/zookeeper.send#2  delay c1>n1 50ms", "acquire; work 3340ms; release; work 1s", "until 1s; acquire; release"))
+	require.Equal(t, history.Unknown, returns(&r, "c1", history.Extend)[0].Outcome)
+	require.Equal(t, check.Kept, r.Promise.Status)
+}
+
+// TestHerd is S45: a hundred waiters that came one after another. Each release wakes
+// the next one alone; or with a watch on the lock's node all that still wait, as each
+// arrival did before: 5050, and 4950.
+func TestHerd(t *testing.T) {
+	t.Parallel()
+	for watch, want := range map[zookeeper.Watch]int{zookeeper.Predecessor: 100, zookeeper.Parent: 5050 + 4950} {
+		scripts := []string{"acquire; work 15s; release"}
+		for i := range 100 {
+			scripts = append(scripts, fmt.Sprintf("until %dms; acquire; work 50ms; release", 100*(i+1)))
+		}
+		r, err := trial.Run(spec(zookeeper.Mutex{Watch: watch, Session: 40 * sec}, "", scripts...))
+		require.NoError(t, err)
+		woken, before := 0, 0
+		for _, e := range r.History.Events {
+			if e.Kind == history.Send && e.Verb == history.Reply && e.Value == "event" {
+				woken++
+				if e.At < 15*sec {
+					before++
+				}
+			}
+		}
+		require.Equal(t, want, woken)
+		if watch == zookeeper.Parent {
+			require.Equal(t, 4950, before)
+		}
+		require.Equal(t, check.OK, r.Progress.Status)
+	}
+}
+
 // clean is what goes wrong with clients, and with servers that the clients are not
 // connected to.
 func clean(t *rapid.T) string {
@@ -251,6 +298,30 @@ func TestTokensRise(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHundredGrants is S14: a hundred grants while one leader after another crashes, and
+// no token is less than the one before.
+func TestHundredGrants(t *testing.T) {
+	t.Parallel()
+	script := strings.TrimSuffix(strings.Repeat("acquire; work 200ms; release; ", 10), "; ")
+	var scripts []string
+	for range 10 {
+		scripts = append(scripts, script)
+	}
+	for _, token := range []zookeeper.Token{zookeeper.Zxid, zookeeper.Sequence} {
+		r := trial.Test(t, spec(zookeeper.Mutex{Token: token}, "at 4s restart n1 power-loss 3s\nat 12s restart n2 kill 3s\nat 20s restart n3 kill 3s\nat 28s restart n1 kill 3s", scripts...))
+		last, grants := int64(0), 0
+		for _, e := range r.History.Events {
+			if e.Kind == history.Return && e.Verb == history.Acquire && e.Outcome == history.OK {
+				require.Greater(t, e.Token, last)
+				last = e.Token
+				grants++
+			}
+		}
+		require.Equal(t, 100, grants)
+		require.Equal(t, check.Kept, r.Promise.Status)
+	}
 }
 
 // TestSameRunAgain, with everything going wrong, in a world of its own and in one that

@@ -124,6 +124,14 @@ type reply struct {
 	From   int
 }
 
+// Label is the name of an answer that brings events.
+func (r reply) Label() string {
+	if len(r.Events) > 0 {
+		return "event"
+	}
+	return ""
+}
+
 // kind is what a watch is for, and what an event says.
 type kind uint8
 

@@ -65,7 +65,7 @@ func (s *server) Serve(n *raft.Node, r sim.Request) {
 	case getChildren:
 		s.serve(n, r, q.on, func(*link) reply { return s.getChildren(q) })
 	case sync:
-		if s.link(n, r, q.on) != nil {
+		if s.open(n, r, q.on) != nil {
 			n.Read(func() { r.Reply(s.stamped(n, reply{})) })
 		}
 	case create:
@@ -77,29 +77,37 @@ func (s *server) Serve(n *raft.Node, r sim.Request) {
 	}
 }
 
-// link is the connection on which a request of a session has come; its session has
-// been heard of. Where the server does not serve that session, or knows of no leader,
-// the client is told to go elsewhere.
+// link is the connection on which a request has come. Where the server does not know
+// it, or no leader, the client is told to go elsewhere.
 func (s *server) link(n *raft.Node, r sim.Request, o on) *link {
 	i := slices.IndexFunc(s.links, func(l *link) bool { return l.on == o })
 	if i < 0 || n.Leader() == nil {
 		r.Reply(reply{Code: connectionLoss})
 		return nil
 	}
-	s.touch(n, o.Session)
 	return s.links[i]
+}
+
+// open is the same where the request keeps the session: all do but listen, which no
+// ZooKeeper client sends, since its server sends events unasked.
+func (s *server) open(n *raft.Node, r sim.Request, o on) *link {
+	l := s.link(n, r, o)
+	if l != nil {
+		s.touch(n, o.Session)
+	}
+	return l
 }
 
 // serve answers from the server's own state.
 func (s *server) serve(n *raft.Node, r sim.Request, o on, answer func(*link) reply) {
-	if l := s.link(n, r, o); l != nil {
+	if l := s.open(n, r, o); l != nil {
 		r.Reply(s.stamped(n, answer(l)))
 	}
 }
 
 // propose answers with what came of a change, when it is applied here.
 func (s *server) propose(n *raft.Node, r sim.Request, o on) {
-	if s.link(n, r, o) != nil {
+	if s.open(n, r, o) != nil {
 		n.Propose(r.Body, func(result any) { r.Reply(s.stamped(n, result.(reply))) })
 	}
 }
@@ -168,11 +176,11 @@ func (s *server) Apply(n *raft.Node, e raft.Entry) any {
 		}
 		return reply{Session: e.Index, Timeout: c.Timeout}
 	case closeSession:
+		s.tracker.forget(c.ID)
+		s.hangUp(c.ID)
 		for _, z := range s.tree.end(e.Index, c.ID) {
 			s.gone(n, e, z, history.FreedExpired, "")
 		}
-		s.tracker.forget(c.ID)
-		s.hangUp(c.ID)
 		return reply{}
 	case create:
 		return s.created(n, e, c)

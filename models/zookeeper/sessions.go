@@ -189,6 +189,9 @@ func (s *server) ask(n *raft.Node) {
 		}
 		return
 	}
+	if n.Leader() == n { // it will ask itself when it leads
+		return
+	}
 	for _, a := range s.tracker.asking {
 		s.whisper(n, n.Leader().Name(), validate{a.connect.Session})
 	}
