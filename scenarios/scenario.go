@@ -141,6 +141,8 @@ func All() []*Scenario {
 		invoices("invoices"),
 		invoices("invoices-locked"),
 		zookeeperGCPause(),
+		zookeeperLeaderCrash(),
+		zookeeperFollowerDies(),
 		consulLockDelay(),
 		consulSessionEnd(),
 		consulLockIndex(),

@@ -56,23 +56,6 @@ func zookeeperGCPause() *Scenario {
 	return s
 }
 
-// What things take on an ensemble of three, on links of a hop.
-const (
-	zkSync   = 2 * time.Millisecond      // of a disk
-	zkRead   = 2 * hop                   // a read
-	zkCommit = 2*hop + zkSync            // from a request's arrival at the leader until it is applied there
-	zkWrite  = 2*hop + zkCommit          // a change
-	zkTick   = 2 * time.Second           // tickTime
-	zkOpen   = zkWrite                   // a session is opened by a change
-	zkTake   = zkOpen + zkWrite + zkRead // connect, create, getChildren
-)
-
-// zkEnd is when a session ends that the leader heard of last at an instant: its
-// timeout later, rounded up to a whole tick.
-func zkEnd(heard, session time.Duration) time.Duration {
-	return ((heard+session)/zkTick + 1) * zkTick
-}
-
 // widgetOnZooKeeper: c1 connects at 1 s, has the lock zkTake later and is paused a
 // second after that, at its write. The leader has heard of it last a hop before it
 // had the lock. c2 waits from 3 s on. When the node of c1 is gone, by its release or
@@ -90,7 +73,7 @@ func widgetOnZooKeeper(session, pause time.Duration, kind string) story {
 	end1 := woken + 2*hop
 	gone := end1 + hop + zkCommit
 	form := fmt.Sprintf("c1 releases at %s", short(end1))
-	silent := woken-took >= (session * 2 / 3).Truncate(time.Millisecond)
+	silent := woken-took >= zkDeaf(session)
 	switch {
 	case kind == "thread": // the thread that pings goes on
 	case woken+2*hop >= end && (kind != "suspend" || woken+3*hop >= end):
@@ -100,7 +83,7 @@ func widgetOnZooKeeper(session, pause time.Duration, kind string) story {
 		gone = woken + 4*hop + 2*hop + zkCommit
 		form = fmt.Sprintf("c1 is connected again at %s, to n2, and releases then", short(woken+4*hop))
 	}
-	a2 := gone + hop + zkRead
+	a2 := gone + zkWake
 	return story{
 		accepted2: a2,
 		end1:      end1,
