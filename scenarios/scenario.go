@@ -143,6 +143,7 @@ func All() []*Scenario {
 		zookeeperGCPause(),
 		zookeeperLeaderCrash(),
 		zookeeperFollowerDies(),
+		zookeeperSuspended(),
 		consulLockDelay(),
 		consulSessionEnd(),
 		consulLockIndex(),
