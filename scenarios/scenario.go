@@ -144,6 +144,8 @@ func All() []*Scenario {
 		zookeeperLeaderCrash(),
 		zookeeperFollowerDies(),
 		zookeeperSuspended(),
+		zookeeperLostReply(),
+		zookeeperOrphan(),
 		consulLockDelay(),
 		consulSessionEnd(),
 		consulLockIndex(),
