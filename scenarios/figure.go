@@ -23,7 +23,7 @@ const (
 	beliefs   = "beliefs"    // how long each lasted that has ended: "c1 9.792s"
 	fsyncs    = "fsyncs"     // how often any node has synced its file: "10"
 	messages  = "messages"   // how many were sent: "20"
-	wakeUps   = "wake-ups"   // how often a client that waits was told of a deletion: "10"
+	wakeUps   = "wake-ups"   // how often a client that waits was told of an event: "10"
 )
 
 // figure is what of comes to in h.
@@ -71,7 +71,7 @@ func woken(h *history.History) int {
 		switch e := &h.Events[i]; {
 		case e.Kind == history.End:
 			ended[e.Who] = true
-		case e.Kind == history.Send && e.Verb == history.Reply && e.Value == "deleted" && !ended[e.Peer]:
+		case e.Kind == history.Send && e.Verb == history.Reply && (e.Value == "deleted" || e.Value == "event") && !ended[e.Peer]:
 			n++
 		}
 	}

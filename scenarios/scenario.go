@@ -146,6 +146,7 @@ func All() []*Scenario {
 		zookeeperSuspended(),
 		zookeeperLostReply(),
 		zookeeperOrphan(),
+		zookeeperHerd(),
 		consulLockDelay(),
 		consulSessionEnd(),
 		consulLockIndex(),
