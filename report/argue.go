@@ -41,7 +41,7 @@ func (e *Evidence) finding() string {
 	if e.Share != nil {
 		return e.Share.finding()
 	}
-	return words(&e.Run.Result.Verdicts)
+	return e.Run.outcome()
 }
 
 // because is where its figures come from.
@@ -64,14 +64,16 @@ func (t *Point) asExpected() int {
 }
 
 // Argue writes the whole argument on a screen: for each pair the question, both
-// sides, and who is right.
+// sides, and who is right; of those beyond the two essays no sides.
 func Argue(w io.Writer, points []Point, o Options) error {
 	p := newPage(w, o)
 	for i := range points {
 		t := &points[i]
 		p.line(p.in(bold, fmt.Sprintf("%2d  %s", t.Number, t.Pair.Question)))
-		p.side(t.Pair.Claim)
-		p.side(t.Pair.Answer)
+		if !t.Pair.Beyond {
+			p.side(t.Pair.Claim)
+			p.side(t.Pair.Answer)
+		}
 		right := p.in(green, t.Pair.Right)
 		if n := t.asExpected(); n < len(t.Runs) {
 			right = p.in(red, fmt.Sprintf("%d of %d runs NOT as expected", len(t.Runs)-n, len(t.Runs)))
@@ -128,7 +130,7 @@ func (p *page) evidence(e *Evidence) {
 	p.entry("found", noPaint, "", e.finding())
 	p.entry("expected", c, word, ": "+e.because())
 	for _, v := range e.Also {
-		p.entry("also", noPaint, "", variant(v)+": "+words(&v.Result.Verdicts))
+		p.entry("also", noPaint, "", variant(v)+": "+v.outcome())
 	}
 	if k := r.Control; k != nil {
 		p.entry("control", noPaint, "", k.title()+": "+k.outcome())

@@ -130,7 +130,7 @@ const aboutMatrix = `
 
 One fault at a time, the same for all. c1 asks at 0, works for a second, writes to doc, and works on for 20 s. c2 makes one attempt: at 2 s; where c1 is paused (for 14 s, before its write, or before it reads the reply that decides), half a second after the keys have expired; where clocks drift, just before a client with the usual allowance would find them expired, and just after. A server's accident comes at 0.5 s, and hits r3, or the only Redis. A Redlock client holds exactly three of five nodes, so that one is enough: it is the attack of the essay, and with four or five nodes held it takes two or three (point 7).
 
-✓ is never two holders, ✗ two, and for how long. In the last two columns ✓ is no damage by any of these faults, where the store checks the lock's token, or its random value, on each write. – does not apply: a Redlock has no replica and no token. A cell is run with, for example,
+✓ is never two holders, ✗ two, and for how long. In the last two columns the store checks the lock's token, or its random value, on each write, and ✓ is no damage. Only the two pauses are put to the test there: under the other faults c1 has written before c2 comes. – does not apply: a Redlock has no replica and no token. A cell is run with, for example,
 
 ` + "```" + `
 simrun --scenario matrix --set lock=redlock-fsync --set fault=server-jump --set store=none

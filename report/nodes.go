@@ -108,7 +108,7 @@ func (s *teller) elected(i int, e *history.Event) {
 	if e.At == 0 {
 		what = "is the leader"
 	}
-	what += fmt.Sprintf(", term %d", e.Version)
+	what += fmt.Sprintf(" (Raft term %d)", e.Version)
 	if e.Why != "" {
 		what += ", " + e.Why
 	}

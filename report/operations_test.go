@@ -130,8 +130,8 @@ func TestLeaders(t *testing.T) {
 	s.add(3*time.Second, history.Event{Kind: history.SteppedDown, Who: "n1", Version: 1, Why: "no majority answers"})
 	require.Equal(t, []string{
 		"  time    c1  who  what   (│ believes, ! fault, + over)",
-		"  0.000   ·   n1   is the leader, term 1",
-		"  2.000   ·   n3   becomes the leader, term 2, without 1 committed entry",
+		"  0.000   ·   n1   is the leader (Raft term 1)",
+		"  2.000   ·   n3   becomes the leader (Raft term 2), without 1 committed entry",
 		"  2.000 ! ·   n2   panics: its log is too short",
 		"  3.000   ·   n1   leads no more: no majority answers",
 	}, s.lines(t))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,8 @@ type Run struct {
 	Result   *trial.Result
 	// Expected is what had to come out; nil where that cannot be derived.
 	Expected *scenarios.Expectation
+	// Measured is what came out besides the verdicts, of what is expected.
+	Measured []scenarios.Figure
 	// Control is what was run beside it; nil for nothing.
 	Control *Control
 	// Schedule is the file whose schedule took the place of the scenario's own,
@@ -30,6 +33,7 @@ type Control struct {
 	// Settings are its parameters that differ from their defaults.
 	Settings []string
 	Verdicts check.Verdicts
+	Measured []scenarios.Figure
 	// Share is what many of its runs showed, where it is judged by those.
 	Share *Share
 	// Err says why there are no verdicts: it cannot be run with these parameters.
@@ -49,7 +53,19 @@ func (c *Control) outcome() string {
 	if c.Share != nil {
 		return c.Share.finding()
 	}
-	return words(&c.Verdicts)
+	return words(&c.Verdicts) + figures(c.Measured)
+}
+
+// outcome is the run's verdicts in a line.
+func (r *Run) outcome() string { return words(&r.Result.Verdicts) + figures(r.Measured) }
+
+// figures are figures behind the verdicts.
+func figures(list []scenarios.Figure) string {
+	var b strings.Builder
+	for _, f := range list {
+		fmt.Fprintf(&b, "; %s: %s", f.Of, f.Want)
+	}
+	return b.String()
 }
 
 // Judgement says whether a run came out as it had to.

@@ -16,6 +16,7 @@ func redlockCleanup() *Scenario {
 	cleanup := "granted"
 	s := &Scenario{
 		Name:   "redlock-cleanup",
+		Pair:   "overkill",
 		Claim:  "a client that cleans up only where it heard OK leaves keys behind that lock everybody out for a TTL",
 		Claims: []string{"R2", "S30"},
 	}

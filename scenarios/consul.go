@@ -40,7 +40,7 @@ func consulLockDelay() *Scenario {
 		Pair:   "session",
 		Claim:  "a lock-delay makes room for a pause of up to twice the TTL and the delay; no delay is long enough for all",
 		Claims: []string{"K3", "K6", "H1"},
-		Also:   []string{"pause=34s", "pause=34.5s", "delay=0s pause=20s", "delay=1m", "delay=1m pause=79s", "pause=19s"},
+		Also:   []string{"pause=34s", "pause=34.5s", "delay=0s pause=20s", "delay=1m", "delay=1m pause=79s"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, 10*time.Second, 5*time.Minute, "TTL of a session"),
@@ -141,7 +141,7 @@ func consulLockIndex() *Scenario {
 	s := &Scenario{
 		Name:   "consul-lock-index",
 		Pair:   "consensus",
-		Claim:  "Consul's LockIndex is no fencing token: a plain PUT takes it back to 0; the ModifyIndex is one",
+		Claim:  "Consul's LockIndex alone is no fencing token: a plain PUT takes it back to 0; the ModifyIndex is one",
 		Claims: []string{"K7", "K8"},
 		Also:   []string{"put=off", "token=modify-index put=off"},
 	}

@@ -20,13 +20,13 @@ func demo(name string) *Scenario {
 	pause, fencing, release := 600*time.Millisecond, "off", "del"
 	s := &Scenario{
 		Name: name, Pair: "fence",
-		Claim:  "the demo without a fence, with a plain DEL: the late write is the last, and B's lock is gone",
+		Claim:  "two workers of a demo, A paused for 0.6 s under a lock of 0.3 s, no fence, a plain DEL: the late write is the last, and B's lock is gone",
 		Claims: []string{"T12", "S26", "T5"},
 	}
 	control := Control{"demo-c2", []string{"fencing=on", "release=compare"}}
 	if name == "demo-c2" {
 		fencing, release = "on", "compare"
-		s.Claim = "the demo with a fence and a compare-and-delete: the late write is rejected, and B keeps its lock"
+		s.Claim = "the same demo with a fence and a compare-and-delete: the late write is rejected, and B keeps its lock"
 		s.Claims = []string{"T13", "S12", "S26", "T8"}
 		control = Control{"demo-c1", []string{"fencing=off", "release=del"}}
 	}

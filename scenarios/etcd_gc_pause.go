@@ -92,6 +92,7 @@ func etcdOwnKeys() *Scenario {
 	ttl, pause, guard := 10*time.Second, 14*time.Second, "is-owner"
 	s := &Scenario{
 		Name:   "etcd-own-keys",
+		Pair:   "consensus",
 		Claim:  "for keys of etcd itself, a write that compares the lock's revision in the same transaction excludes the old holder",
 		Claims: []string{"E1", "K7", "J4"},
 	}

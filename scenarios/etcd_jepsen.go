@@ -29,6 +29,7 @@ func etcdJepsen() *Scenario {
 	mean, store := 2*time.Second, "plain"
 	s := &Scenario{
 		Name:   "etcd-jepsen",
+		Pair:   "consensus",
 		Claim:  "read, work, write under a lock of etcd loses updates to pauses of a process; a store that checks the revision on reads and writes loses none",
 		Claims: []string{"J2", "J3", "K3", "E1", "A5"},
 	}
@@ -114,6 +115,7 @@ func etcdPausedLeader() *Scenario {
 	pause, done := "1.5s", "ignored"
 	s := &Scenario{
 		Name:   "etcd-paused-leader",
+		Pair:   "consensus",
 		Claim:  "a leader that is paused for longer than a lease ends the session of a client that is well; who listens to Done stops in time",
 		Claims: []string{"J3", "J2", "S44"},
 	}

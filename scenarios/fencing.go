@@ -94,6 +94,7 @@ func fenceOnWritesOnly() *Scenario {
 		Pair:   "read",
 		Claim:  "a fence on writes alone lets the old holder's update in, which the new holder then erases",
 		Claims: []string{"A5", "K7"},
+		Also:   []string{"first=write"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),
@@ -166,7 +167,7 @@ func stolenMark() *Scenario {
 		cast := claimed(store, "acquire; claim doc; work 1s; write doc")
 		cast.Clients[0].Script = trial.MustScript("until 1s; acquire; work 1s; claim doc; write doc; release")
 		return trial.Spec{
-			System:   lease.Ideal{TTL: ttl, Tokens: true},
+			System:   lease.Ideal{TTL: ttl, Tokens: by == "fence"},
 			Cast:     cast,
 			Schedule: pauseBefore("claim", "gc", pause),
 			Horizon:  ttl + pause + time.Minute,

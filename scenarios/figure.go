@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksim/history"
+	"locksim/trial"
 )
 
 // Figure is what a run must show besides the verdicts: Of is the name of what is
@@ -25,6 +26,19 @@ const (
 	messages  = "messages"   // how many were sent: "20"
 	wakeUps   = "wake-ups"   // how often a client that waits was told of an event: "10"
 )
+
+// Measured is what the figures that e is about come to in h, and the longest wait
+// where it is about that.
+func (e *Expectation) Measured(r *trial.Result) []Figure {
+	var list []Figure
+	for _, f := range e.Figures {
+		list = append(list, Figure{f.Of, figure(f.Of, r.History)})
+	}
+	if e.Longest != 0 {
+		list = append(list, Figure{"longest wait", short(r.Progress.Longest)})
+	}
+	return list
+}
 
 // figure is what of comes to in h.
 func figure(of string, h *history.History) string {

@@ -108,7 +108,7 @@ func voteByLength() *Scenario {
 	s := &Scenario{
 		Name:   "vote-by-length",
 		Pair:   "consensus",
-		Claim:  "who votes for the longer log, whatever its terms, elects a leader that does not know of a grant",
+		Claim:  "who votes for the longer log, however old its entries, elects a leader that does not know of a grant",
 		Claims: []string{"S73"},
 	}
 	s.Params = []Param{choice("vote", &vote, []string{"length", "term"}, "what a voter compares: the length of the logs, or their last terms first")}

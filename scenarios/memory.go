@@ -52,6 +52,7 @@ func expiryWhileOff() *Scenario {
 	down := 10 * time.Second
 	s := &Scenario{
 		Name:   "expiry-while-off",
+		Pair:   "restart",
 		Claim:  "a key that is kept on disk expires by its date while its node is off",
 		Claims: []string{"R4", "S34"},
 	}

@@ -16,6 +16,7 @@ func redlockSends() *Scenario {
 	sends, silent := "parallel", "off"
 	s := &Scenario{
 		Name:   "redlock-sends",
+		Pair:   "overkill",
 		Claim:  "asking all nodes at once takes as long as the slowest, one after another as long as all together",
 		Claims: []string{"T17", "S30"},
 	}

@@ -19,6 +19,7 @@ func zookeeperLeaderCrash() *Scenario {
 	at, crash, pause, stop := 5*time.Second, "kill", "off", "never"
 	s := &Scenario{
 		Name:   "zookeeper-leader-crash",
+		Pair:   "consensus",
 		Claim:  "when the leader crashes, the session and its lock go on with the next; a holder that is paused meanwhile still loses both",
 		Claims: []string{"S14", "S20", "S23", "S44", "K14"},
 	}
@@ -102,6 +103,7 @@ func zookeeperFollowerDies() *Scenario {
 	told := "no"
 	s := &Scenario{
 		Name:   "zookeeper-follower-dies",
+		Pair:   "consensus",
 		Claim:  "an answered ping is the word of one server: if it dies before it told the leader, the session ends before its timeout is over",
 		Claims: []string{"S44", "S18"},
 	}

@@ -17,6 +17,7 @@ func zookeeperLostReply() *Scenario {
 	session, recipe := 10*time.Second, "without-guid"
 	s := &Scenario{
 		Name:   "zookeeper-lost-reply",
+		Pair:   "session",
 		Claim:  "a client that is not told of the node that it has made, and makes another, waits for itself, and all others with it; a guid in the name tells",
 		Claims: []string{"S45"},
 	}
@@ -70,6 +71,7 @@ func zookeeperOrphan() *Scenario {
 	const death = 20 * time.Second
 	s := &Scenario{
 		Name:   "zookeeper-orphan",
+		Pair:   "session",
 		Claim:  "a lock that fails and leaves its node behind locks everybody out for as long as its client's session lasts",
 		Claims: []string{"H17", "S45"},
 	}

@@ -17,6 +17,7 @@ func zookeeperHerd() *Scenario {
 	watch, waiters, dies := "predecessor", "5", "on"
 	s := &Scenario{
 		Name:   "zookeeper-herd",
+		Pair:   "consensus",
 		Claim:  "who watches the next lower node is woken once; who watches the lock's node is woken by all; and a waiter's death gives the lock to nobody",
 		Claims: []string{"S45"},
 	}

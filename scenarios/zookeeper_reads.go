@@ -16,6 +16,7 @@ func zookeeperStaleRead() *Scenario {
 	lag, at, sync := 200*time.Millisecond, 1100*time.Millisecond, "off"
 	s := &Scenario{
 		Name:   "zookeeper-stale-read",
+		Pair:   "consensus",
 		Claim:  "a read without sync may be old: a server that is behind says that nobody holds the lock",
 		Claims: []string{"S46", "S18", "S19"},
 	}

@@ -17,6 +17,7 @@ func zookeeperSuspended() *Scenario {
 	session, at, stop := 4*time.Second, time.Second, "never"
 	s := &Scenario{
 		Name:   "zookeeper-suspended",
+		Pair:   "session",
 		Claim:  "a holder that is cut off must stop when it loses the connection; to wait until it thinks that the session is over is too long",
 		Claims: []string{"S44", "K14", "H16"},
 	}

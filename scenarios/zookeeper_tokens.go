@@ -22,6 +22,7 @@ func zookeeperSequence() *Scenario {
 	token, node, crash := "zxid", "container", "kill"
 	s := &Scenario{
 		Name:   "zookeeper-sequence",
+		Pair:   "consensus",
 		Claim:  "the zxid rises through everything; a sequence number begins anew with the lock's node, which Curator lets ZooKeeper delete",
 		Claims: []string{"S14", "S12", "K7", "T21"},
 	}

@@ -141,7 +141,7 @@ func (a *app) evidence(s *scenarios.Scenario) (report.Evidence, error) {
 	}
 	e.Timeline = line.String()
 	first := result // the runner's next run overwrites its history alone
-	e.Run = &report.Run{Scenario: s, Result: &first, Expected: b.expected}
+	e.Run = &report.Run{Scenario: s, Result: &first, Expected: b.expected, Measured: measured(b.expected, &first)}
 	if e.Run.Control, err = b.control(0); err != nil {
 		return e, err
 	}
@@ -165,9 +165,17 @@ func (a *app) variants(s *scenarios.Scenario) ([]*report.Run, error) {
 			return nil, a.blunder(v, err)
 		}
 		want := v.Expect()
-		runs = append(runs, &report.Run{Scenario: v, Result: &result, Expected: &want})
+		runs = append(runs, &report.Run{Scenario: v, Result: &result, Expected: &want, Measured: measured(&want, &result)})
 	}
 	return runs, nil
+}
+
+// measured is what came out of a run besides the verdicts, where that is expected.
+func measured(e *scenarios.Expectation, r *trial.Result) []scenarios.Figure {
+	if e == nil {
+		return nil
+	}
+	return e.Measured(r)
 }
 
 // many runs a scenario as often as its share takes.

@@ -279,6 +279,10 @@ func (b *batch) control(seed uint64) (*report.Control, error) {
 		return nil, failed("the simulator failed: control %s with seed %d: %v", c.Name, seed, err)
 	}
 	shown.Verdicts = result.Verdicts
+	if c.Expect != nil {
+		want := c.Expect()
+		shown.Measured = want.Measured(&result)
+	}
 	if c.Share == nil || b.share == nil {
 		return shown, nil
 	}
