@@ -110,6 +110,17 @@ func TestFollowerTellsTheLeader(t *testing.T) {
 	require.Equal(t, []time.Duration{12 * sec, 12 * sec, 12 * sec, 16 * sec, 18 * sec, 22 * sec}, ends)
 }
 
+// TestListenKeepsNoSession: it stands for what a real server sends unasked.
+func TestListenKeepsNoSession(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, Mutex{Session: 11 * sec, Servers: map[string][]string{"c1": {"n2"}}})
+	s.client("c1", 0, func(*sim.Process, *client) {})
+	var end time.Duration
+	s.w.At(3*sec, func() { end = s.server("n1").tracker.expiries[0].at })
+	s.run("")
+	require.Equal(t, 12*sec, end, "created at 0.006; had the leader been told at 1.001, it were 14 s")
+}
+
 // TestWatches fire once, on the server where they were set, and are set anew on the
 // next one, which tells what was missed.
 func TestWatches(t *testing.T) {

@@ -115,13 +115,16 @@ func TestRealLeaderKilled(t *testing.T) {
 	}
 }
 
-// TestRealClockJump: no session expires when the wall clocks of all servers jump.
+// TestRealClockJump: no session expires when the wall clocks of all servers jump, nor
+// does one last longer for that.
 func TestRealClockJump(t *testing.T) {
 	t.Parallel()
 	r := trial.Test(t, spec(zookeeper.Mutex{}, "at 5s  clock-step n1 +1h\nat 5s  clock-step n2 +1h\nat 5s  clock-step n3 +1h",
 		"acquire; work 30s; release", "until 2s; acquire; release"))
 	require.Equal(t, check.Exclusive, r.Belief.Status)
-	require.Greater(t, returns(&r, "c2", history.Acquire)[0].At, 30*sec)
+	require.Greater(t, granted(&r, "c2").At, 30*sec)
+	r = trial.Test(t, spec(zookeeper.Mutex{}, "at 1s  clock-step n1 +1h\nat 5s  pause c1 gc 1m", "acquire; work 30s; release", "until 2s; acquire; release"))
+	require.Equal(t, 14007*ms, granted(&r, "c2").At, "c1 pinged at 3.345")
 }
 
 // TestStop: what a holder does that is cut off from all servers at 5 s. It asked last
@@ -154,6 +157,48 @@ func TestToldOfTheLoss(t *testing.T) {
 	last := notice[len(notice)-1]
 	require.Equal(t, history.NotHeld, last.Outcome)
 	require.Equal(t, 25004*ms, last.At, "it connects to n2 when it goes on, which asks the leader")
+}
+
+// TestClosing: a session whose end has been proposed is not let in any more. c1 has
+// pinged at 3.345, the leader ends its session at 14.000 and is asked by n2 at 14.001,
+// three milliseconds before that is committed.
+func TestClosing(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{Stop: zookeeper.Lost}, "at 5s  pause c1 gc 8999ms", "acquire; work 1h; release"))
+	notice := returns(&r, "c1", history.Extend)
+	require.Equal(t, 14003*ms, notice[len(notice)-1].At)
+	require.Equal(t, history.NotHeld, notice[len(notice)-1].Outcome)
+}
+
+// TestUnreadyLeader: who has been elected, and has not yet committed an entry of its
+// own, does not know all sessions: it says nothing, and is asked again. n2 is elected
+// at 5.998 and leads at 6.002; n3 asks it at 6.000, and at 7.000.
+func TestUnreadyLeader(t *testing.T) {
+	t.Parallel()
+	system := zookeeper.Mutex{
+		Config: raft.Config{Timeouts: []time.Duration{sec, 1089 * ms, 3 * sec}}, Stop: zookeeper.Lost,
+		Servers: map[string][]string{"c1": {"n1", "n3"}},
+	}
+	r := trial.Test(t, spec(system, "at 5s  restart n1 kill 1h", "acquire; work 20s; release"))
+	require.Equal(t, history.OK, returns(&r, "c1", history.Release)[0].Outcome)
+	var told []time.Duration
+	for _, e := range r.History.Events {
+		if e.Kind == history.Elected && e.Who == "n2" {
+			require.Equal(t, 5998*ms, e.At)
+		}
+		if e.Kind == history.Send && e.Verb == history.Reply && e.Who == "n3" {
+			told = append(told, e.At)
+		}
+	}
+	require.Equal(t, 7002*ms, told[0])
+}
+
+// TestEventTwice: the event is late, and comes first with the answer to a ping.
+func TestEventTwice(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, spec(zookeeper.Mutex{}, "at 2018ms  delay n1>c2 5s", "acquire; work 2s; release", "until 1s; acquire; work 20s; release"))
+	require.Equal(t, 4351*ms, granted(&r, "c2").At, "it listed at 1.014, and pinged at 4.347")
+	require.Equal(t, history.OK, returns(&r, "c2", history.Release)[0].Outcome)
 }
 
 // TestGuaranteedDelete: all servers are down when the holder releases, and its session
