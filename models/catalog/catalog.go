@@ -11,6 +11,7 @@ import (
 	"locksim/models"
 	"locksim/models/consul"
 	"locksim/models/etcd"
+	"locksim/models/kubernetes"
 	"locksim/models/lease"
 	"locksim/models/quorum"
 	"locksim/models/redis"
@@ -41,6 +42,7 @@ func Systems() []Entry[models.System] {
 		{"quorum", func() models.System { return new(quorum.Lock) }, quorum.Lock{}.About()},
 		{"lock-service", func() models.System { return new(service.Lock) }, service.Lock{}.About()},
 		{"two-phase", func() models.System { return new(twophase.Lock) }, twophase.Lock{}.About()},
+		{"kubernetes", func() models.System { return new(kubernetes.LeaderElection) }, kubernetes.LeaderElection{}.About()},
 	}
 }
 
