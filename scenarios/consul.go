@@ -39,7 +39,7 @@ func consulLockDelay() *Scenario {
 		Name:   "consul-lock-delay",
 		Pair:   "session",
 		Claim:  "a lock-delay makes room for a pause of up to twice the TTL and the delay; no delay is long enough for all",
-		Claims: []string{"K3", "K6", "H1"},
+		Claims: []string{"S7", "K3", "H1"},
 		Also:   []string{"pause=34s", "pause=34.5s", "delay=0s pause=20s", "delay=1m", "delay=1m pause=79s"},
 	}
 	s.Params = []Param{
@@ -142,7 +142,7 @@ func consulLockIndex() *Scenario {
 		Name:   "consul-lock-index",
 		Pair:   "consensus",
 		Claim:  "Consul's LockIndex alone is no fencing token: a plain PUT takes it back to 0; the ModifyIndex is one",
-		Claims: []string{"K7", "K8"},
+		Claims: []string{"S14", "K7"},
 		Also:   []string{"put=off", "token=modify-index put=off"},
 	}
 	s.Params = []Param{
@@ -191,7 +191,7 @@ func consulLeaderCrash() *Scenario {
 		Name:   "consul-leader-crash",
 		Pair:   "consensus",
 		Claim:  "a new leader lets every session begin anew: a live holder loses nothing, and a dead one is waited for again",
-		Claims: []string{"S24", "H18"},
+		Claims: []string{"S23", "S69", "H18"},
 		Also:   []string{"c1=alive"},
 	}
 	s.Params = []Param{
