@@ -125,6 +125,7 @@ const (
 	DoubtLost     = "lost"     // it was told that the lock is lost
 	DoubtAbort    = "abort"    // it gave up by itself
 	DoubtDeath    = "death"    // it died
+	DoubtJeopardy = "jeopardy" // it cannot tell whether it still holds the lock
 )
 
 // Why a key ended on a node.

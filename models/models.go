@@ -132,6 +132,9 @@ type Session struct {
 	OnLost func(p *sim.Process)
 	// OnGiveUp is called when the lock gives the grant up of its own accord.
 	OnGiveUp func(p *sim.Process)
+	// OnJeopardy is called when the lock cannot tell whether the grant still stands,
+	// and OnSafe when it does, after that.
+	OnJeopardy, OnSafe func(p *sim.Process)
 }
 
 // Renew runs an attempt of p's to renew the grant. Its errors are those of Extend.
@@ -155,6 +158,21 @@ func (s *Session) Lost(p *sim.Process) {
 func (s *Session) GiveUp(p *sim.Process) {
 	if s.OnGiveUp != nil {
 		s.OnGiveUp(p)
+	}
+}
+
+// Jeopardy says that the lock cannot tell whether the grant still stands: who uses
+// it does nothing until it is told that it is safe, or lost.
+func (s *Session) Jeopardy(p *sim.Process) {
+	if s.OnJeopardy != nil {
+		s.OnJeopardy(p)
+	}
+}
+
+// Safe says that the grant still stands, after a jeopardy.
+func (s *Session) Safe(p *sim.Process) {
+	if s.OnSafe != nil {
+		s.OnSafe(p)
 	}
 }
 

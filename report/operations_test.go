@@ -96,6 +96,7 @@ func TestDoubts(t *testing.T) {
 		history.DoubtLost:     "learns that it has lost the lock",
 		history.DoubtAbort:    "gives up",
 		history.DoubtDeath:    "is dead",
+		history.DoubtJeopardy: "cannot tell whether it still holds the lock, and waits",
 	} {
 		var s script
 		s.add(time.Second, history.Event{Kind: history.Believe, Who: "c1", Lock: "job", Grant: 1})

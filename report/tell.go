@@ -223,6 +223,8 @@ func (s *teller) doubt(i int, e *history.Event) {
 		what = "gives up"
 	case history.DoubtDeath:
 		what = "is dead"
+	case history.DoubtJeopardy:
+		what = "cannot tell whether it still holds " + s.lock(e) + ", and waits"
 	}
 	for j := i + 1; j < len(s.h.Events) && s.h.Events[j].At == e.At; j++ {
 		c := &s.h.Events[j]

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -37,6 +38,9 @@ func (c *client) run(p *sim.Process) {
 // step does line i and returns the line that comes next.
 func (c *client) step(p *sim.Process, i int) int {
 	l := &c.script[i]
+	for h := c.unsure(); h != nil; h = c.unsure() {
+		p.Wait(h.unsure, math.MaxInt64)
+	}
 	if h := c.lost(); h != nil && l.Verb != "release" {
 		return c.releaseOf(h.key, i)
 	}
@@ -186,6 +190,16 @@ func (c *client) release(p *sim.Process, key string) {
 func (c *client) lost() *holding {
 	for _, h := range c.held {
 		if h.lost {
+			return h
+		}
+	}
+	return nil
+}
+
+// unsure is a grant of which the client cannot tell whether it stands.
+func (c *client) unsure() *holding {
+	for _, h := range c.held {
+		if h.unsure != nil {
 			return h
 		}
 	}

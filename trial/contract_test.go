@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -356,4 +357,41 @@ func TestGiveUp(t *testing.T) {
 	require.Equal(t, []history.Event{{At: 2 * time.Second, Who: "c1", Why: history.DoubtAbort}}, doubts(r))
 	require.Equal(t, check.Kept, r.Promise.Status)
 	require.Equal(t, 2*time.Second, r.Virtual)
+}
+
+// TestJeopardy: a client that cannot tell whether it holds the lock does nothing
+// until it can: then it goes on, or gives up.
+func TestJeopardy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		then func(s *models.Session, p *sim.Process)
+		want []string
+		ends time.Duration
+	}{
+		"safe":     {(*models.Session).Safe, []string{"believe 0s", "doubt 2s", "believe 5s", "write 5s", "doubt 5s"}, 5 * time.Second},
+		"given up": {(*models.Session).GiveUp, []string{"believe 0s", "doubt 2s"}, 5 * time.Second},
+	} {
+		r := trial.Test(t, trial.Spec{
+			System: noticed{given{models.Grant{Term: 10 * time.Second}}, func(s *models.Session, p *sim.Process) {
+				s.Safe(p) // of what is not in jeopardy it says nothing
+				s.Jeopardy(p)
+				p.Sleep(3 * time.Second)
+				c.then(s, p)
+			}},
+			Cast: trial.Cast{
+				Clients:   []trial.Client{client("c1", "acquire; work 3s; write doc")},
+				Resources: []models.Resource{resource.Plain("doc")},
+			},
+		})
+		var got []string
+		for _, e := range r.History.Events {
+			switch e.Kind {
+			case history.Believe, history.Doubt, history.Write:
+				got = append(got, fmt.Sprintf("%v %v", e.Kind, e.At))
+			}
+		}
+		require.Equal(t, c.want, got, name)
+		require.Equal(t, c.ends, r.Virtual, name)
+		require.Equal(t, check.Kept, r.Promise.Status, name)
+	}
 }

@@ -34,8 +34,11 @@ type holding struct {
 	// it releases.
 	lost  bool
 	ended sim.Signal
-	alarm sim.Alarm
-	watch *Line // how it is extended; nil for not at all
+	// unsure is there while the client cannot tell whether it holds the lock; it is
+	// fired when it can again.
+	unsure *sim.Signal
+	alarm  sim.Alarm
+	watch  *Line // how it is extended; nil for not at all
 	// minted is the token that a resource handed out for it; 0 for none.
 	minted int64
 	// renewals are the attempts of the watch to extend it.
@@ -63,6 +66,7 @@ func (r *recorder) lose(p *sim.Process, h *holding, why string) {
 	r.doubt(p, h, why)
 	h.lost = true
 	h.ended.Fire()
+	h.settle()
 	if h.onLoss != nil {
 		h.onLoss()
 	}
@@ -111,6 +115,27 @@ func (r *recorder) follow(h *holding) {
 		r.lose(p, h, history.DoubtLost)
 	}
 	s.OnGiveUp = func(p *sim.Process) { r.lose(p, h, history.DoubtAbort) }
+	s.OnJeopardy = func(p *sim.Process) {
+		if h.believing {
+			r.doubt(p, h, history.DoubtJeopardy)
+			h.unsure = &sim.Signal{}
+		}
+	}
+	s.OnSafe = func(p *sim.Process) {
+		if h.unsure != nil {
+			h.believing = true
+			p.Record(history.Event{Kind: history.Believe, Lock: h.key, Grant: h.id})
+			h.settle()
+		}
+	}
+}
+
+// settle ends the time for which the client of h does nothing.
+func (h *holding) settle() {
+	if h.unsure != nil {
+		h.unsure.Fire()
+		h.unsure = nil
+	}
 }
 
 // expire ends the belief in h when the client's own deadline is over. It is a
