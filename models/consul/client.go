@@ -139,7 +139,7 @@ func (t *try) renew(p *sim.Process) {
 			return
 		}
 	}
-	_, _ = ask[bool](p, t.lock, destroy{t.session, p.Name()})
+	_, _ = ask[bool](p, t.lock, destroy{session: t.session, client: p.Name()})
 }
 
 // beat renews the session once.

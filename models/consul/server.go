@@ -168,7 +168,7 @@ func (x *replica) arm(n *raft.Node, id string) bool {
 	}
 	alarm := n.Server().After(clock.Monotonic, multiplier*x.sessions[i].ttl, func() {
 		x.disarm(id)
-		n.Propose(destroy{session: id}, nil)
+		n.Propose(destroy{session: id, term: n.Term()}, nil)
 	})
 	x.timers = append(x.timers, timer{id, alarm})
 	return true

@@ -166,7 +166,7 @@ func TestNoDelayAfterARelease(t *testing.T) {
 		require.Equal(t, done, must[outcome](t, p, l, put{"k", "a", "s1", "c", acquire}))
 		require.Equal(t, done, must[outcome](t, p, l, put{"k", "a", "s1", "c", release}))
 		require.Equal(t, done, must[outcome](t, p, l, put{"k", "a", "s2", "c", acquire}))
-		require.True(t, must[bool](t, p, l, destroy{"s2", "c"}), "a session that is destroyed is one that ends")
+		require.True(t, must[bool](t, p, l, destroy{session: "s2", client: "c"}), "a session that is destroyed is one that ends")
 		must[bool](t, p, l, create{"s3", "c", 10 * sec, 0})
 		require.Equal(t, refused, must[outcome](t, p, l, put{"k", "a", "s3", "c", acquire}))
 	})
@@ -214,7 +214,7 @@ func TestMonitor(t *testing.T) {
 		told := time.Duration(0)
 		g.Session.OnLost = func(p *sim.Process) { told = p.World().Now() }
 		p.Sleep(sec)
-		must[bool](t, p, l, destroy{g.Value, "c"})
+		must[bool](t, p, l, destroy{session: g.Value, client: "c"})
 		require.Equal(t, p.World().Now(), told, "both answers leave the leader when it has applied the command")
 	})
 }

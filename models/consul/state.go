@@ -19,8 +19,11 @@ type (
 		ttl, delay      time.Duration
 	}
 	// destroy ends a session: at a client's request, or, with no client, since its
-	// TTL is over.
-	destroy struct{ session, client string }
+	// TTL is over. That counts only from the leader in whose term it was proposed.
+	destroy struct {
+		session, client string
+		term            int64
+	}
 	// put writes a key: plainly, or if the session acquires or releases it by that.
 	put struct {
 		key, value, session, client string
@@ -81,7 +84,7 @@ func (x *replica) Apply(n *raft.Node, e raft.Entry) any {
 // the session's lock-delay.
 func (x *replica) destroy(n *raft.Node, e raft.Entry, c destroy) {
 	i := x.session(c.session)
-	if i < 0 {
+	if i < 0 || c.client == "" && c.term != e.Term {
 		return
 	}
 	delay := x.sessions[i].delay
