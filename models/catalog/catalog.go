@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"locksim/models"
+	"locksim/models/chubby"
 	"locksim/models/consul"
 	"locksim/models/etcd"
 	"locksim/models/kubernetes"
@@ -43,6 +44,7 @@ func Systems() []Entry[models.System] {
 		{"lock-service", func() models.System { return new(service.Lock) }, service.Lock{}.About()},
 		{"two-phase", func() models.System { return new(twophase.Lock) }, twophase.Lock{}.About()},
 		{"kubernetes", func() models.System { return new(kubernetes.LeaderElection) }, kubernetes.LeaderElection{}.About()},
+		{"chubby", func() models.System { return new(chubby.Lock) }, chubby.Lock{}.About()},
 	}
 }
 
