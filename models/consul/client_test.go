@@ -131,3 +131,20 @@ func TestRenewalDuringRelease(t *testing.T) {
 	}
 	require.Equal(t, []time.Duration{5006 * ms}, renewals, "the release takes from 5.000 to 5.006")
 }
+
+// TestRenewalDuringTheEnd: a leader acknowledges a renewal that comes while the
+// servers agree on the end of the session (session_ttl.go: the timer is reset as long
+// as the session is there), and what it has promised by that it breaks. c1's session
+// is timed from 0.005 on, and ended from 20.005 to 20.009; its monitor hears of that a
+// hop later.
+func TestRenewalDuringTheEnd(t *testing.T) {
+	t.Parallel()
+	r := run(t, consul.Lock{TTL: 10 * sec}, "at 1s  pause c1 gc 19005ms")
+	require.Equal(t, []string{"c1 from 14ms", "c1 to 20.01s: lost"}, believes(r)[:2])
+	var kinds []string
+	for _, b := range r.Promise.Breaches {
+		kinds = append(kinds, b.Kind)
+	}
+	require.Equal(t, []string{check.LostLease, check.DoubleGrant}, kinds)
+	require.Equal(t, check.Exclusive, r.Belief.Status)
+}
