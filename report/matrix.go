@@ -20,9 +20,9 @@ type Matrix struct {
 type MatrixRow struct {
 	scenarios.Row
 	Cells []Cell
-	// ByToken and ByValue are what all the faults together did to the data, with a
-	// store that checks.
-	ByToken, ByValue Cell
+	// Unchecked, ByToken and ByValue are what all the faults together did to the data,
+	// with a store that checks nothing, or something.
+	Unchecked, ByToken, ByValue Cell
 }
 
 // Cell is what came out of one fault, or of what all of them did to the data. The
@@ -99,15 +99,15 @@ func (p *page) matrix(m *Matrix) {
 	for _, f := range m.Faults {
 		head = append(head, faultNames[f])
 	}
-	head = append(head, "data: token", "data: random value")
+	head = append(head, "data, unchecked", "data: token", "data: random value")
 	p.row(head)
 	p.line(strings.Repeat("|---", len(head)) + "|")
 	predicted, came := 0, 0
 	for i := range m.Rows {
 		r := &m.Rows[i]
 		texts := []string{"`" + r.Name + "`"}
-		want := append(slices.Clone(r.Predicted), r.Fenced, r.Compared)
-		for k, c := range append(slices.Clone(r.Cells), r.ByToken, r.ByValue) {
+		want := append(slices.Clone(r.Predicted), scenarios.Breaks, r.Fenced, r.Compared)
+		for k, c := range append(slices.Clone(r.Cells), r.Unchecked, r.ByToken, r.ByValue) {
 			texts = append(texts, c.text(want[k]))
 			if want[k] != scenarios.Nothing {
 				predicted++
@@ -128,9 +128,9 @@ func (p *page) row(cells []string) { p.line("| " + strings.Join(cells, " | ") + 
 const aboutMatrix = `
 ## Redis and Redlock under every fault
 
-One fault at a time, the same for all. c1 asks at 0, works for a second, writes to doc, and works on for 20 s. c2 makes one attempt: at 2 s; where c1 is paused (for 14 s, before its write, or before it reads the reply that decides), half a second after the keys have expired; where clocks drift, just before a client with the usual allowance would find them expired, and just after. A server's accident comes at 0.5 s, and hits r3, or the only Redis. A Redlock client holds exactly three of five nodes, so that one is enough: it is the attack of the essay, and with four or five nodes held it takes two or three (point 7).
+One fault at a time, the same for all. c1 asks at 0 and works; when c2 has written, if it got the lock, c1 writes to doc, if it still believes then, and works on for 20 s. c2 makes one attempt, and writes soon: at 2 s; where c1 is paused (for 14 s, before its write, or before it reads the reply that decides), half a second after the keys have expired; where clocks drift, half a second before c1 thinks that its term is over, or just when it is. A server's accident comes at 0.5 s, and hits r3, or the only Redis; in the column "failover" that server dies for good, and its replica takes over, if there is one. A Redlock client holds exactly three of five nodes, so that one is enough: it is the attack of the essay, and with four or five nodes held it takes two or three (point 7).
 
-✓ is never two holders, ✗ two, and for how long. In the last two columns the store checks the lock's token, or its random value, on each write, and ✓ is no damage. Only the two pauses are put to the test there: under the other faults c1 has written before c2 comes. – does not apply: a Redlock has no replica and no token. A cell is run with, for example,
+✓ is never two holders, ✗ two, and for how long. In the last three columns ✓ is no damage by any of these faults, with a store that checks nothing, the lock's token, or its random value, on each write. – does not apply: a Redlock has no token. A cell is run with, for example,
 
 ` + "```" + `
 simrun --scenario matrix --set lock=redlock-fsync --set fault=server-jump --set store=none

@@ -17,18 +17,19 @@ func TestMatrixSaysWhatWasPredictedOtherwise(t *testing.T) {
 	m := &Matrix{
 		Faults: []string{"pause-after", "failover"},
 		Rows: []MatrixRow{{
-			Row:     scenarios.Row{Name: "mine", Predicted: []scenarios.Mark{scenarios.Breaks, scenarios.Nothing}, Fenced: scenarios.Holds, Compared: scenarios.Holds},
-			Cells:   []Cell{{Found: scenarios.Holds}, {scenarios.Breaks, 1500 * time.Millisecond}},
-			ByToken: Cell{Found: scenarios.Holds},
+			Row:       scenarios.Row{Name: "mine", Predicted: []scenarios.Mark{scenarios.Breaks, scenarios.Nothing}, Fenced: scenarios.Holds, Compared: scenarios.Holds},
+			Cells:     []Cell{{Found: scenarios.Holds}, {scenarios.Breaks, 1500 * time.Millisecond}},
+			Unchecked: Cell{Found: scenarios.Breaks},
+			ByToken:   Cell{Found: scenarios.Holds},
 		}},
 	}
 	var b bytes.Buffer
 	p := newPage(&b, Options{})
 	p.matrix(m)
 	require.NoError(t, p.err)
-	require.Contains(t, b.String(), "| lock | pause after grant | failover | data: token | data: random value |\n|---|---|---|---|---|\n")
-	require.Contains(t, b.String(), "| `mine` | ✓ (predicted ✗) | ✗ 1.500 s | ✓ | ? (predicted ✓) |\n")
-	require.Contains(t, b.String(), "\n1 of the 3 cells that we had predicted came out so;")
+	require.Contains(t, b.String(), "| lock | pause after grant | failover | data, unchecked | data: token | data: random value |\n|---|---|---|---|---|---|\n")
+	require.Contains(t, b.String(), "| `mine` | ✓ (predicted ✗) | ✗ 1.500 s | ✗ | ✓ | ? (predicted ✓) |\n")
+	require.Contains(t, b.String(), "\n2 of the 4 cells that we had predicted came out so;")
 }
 
 func TestCellIsNeverBetterThanItsVerdict(t *testing.T) {

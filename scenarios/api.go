@@ -66,6 +66,7 @@ func apiRetry() *Scenario {
 	key := "off"
 	s := &Scenario{
 		Name:   "api-retry",
+		Pair:   "recipe",
 		Claim:  "a call that is repeated because its answer was lost has its effect twice, and once with an idempotency key",
 		Claims: []string{"S4", "T25"},
 	}

@@ -41,6 +41,7 @@ func chubbyLate(name string) *Scenario {
 	late, delay, fence, end := 40*time.Second, time.Duration(0), "on", "dies"
 	s := &Scenario{
 		Name:   name,
+		Pair:   "session",
 		Claim:  "Chubby's sequencer lets a server reject what an earlier holder of the lock has sent",
 		Claims: []string{"S12", "S14", "K6", "K7"},
 		Also:   []string{"late=12s", "sequencer=off late=12s"},
@@ -119,6 +120,7 @@ func chubbyJeopardy() *Scenario {
 	heed, trouble, delay := "off", "cut", time.Duration(0)
 	s := &Scenario{
 		Name:   "chubby-jeopardy",
+		Pair:   "session",
 		Claim:  "who does nothing in jeopardy never believes with another; who goes on does, unless the lock-delay is as long as the grace",
 		Claims: []string{"K3", "S69", "H16"},
 		Also:   []string{"heed=on", "delay=1m", "trouble=failover", "trouble=failover heed=on"},

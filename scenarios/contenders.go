@@ -29,6 +29,8 @@ type contender struct {
 	restart string
 	// gives tells whether c2 gets the lock.
 	gives func(fault string) bool
+	// replica: one takes over when the victim dies.
+	replica bool
 	// askedLater: the token is fetched by a command of its own, after the lock.
 	askedLater bool
 }
@@ -73,17 +75,17 @@ func majority(name string, o redis.Redlock, restart string, predicted ...Mark) c
 // single is the row of one Redis.
 func single(name string, o redis.SetNX, predicted ...Mark) contender {
 	c := contender{
-		Row:        Row{name, predicted, Breaks, Holds, o.Replicas > 0, true},
+		Row:        Row{name, predicted, Breaks, Holds, true},
 		servers:    []string{"r1"},
 		victim:     "r1",
 		deciding:   1,
 		promised:   10*time.Second - 6*time.Millisecond,
 		restart:    briefly,
 		askedLater: true,
+		replica:    o.Replicas > 0,
 	}
 	if o.Deadline {
 		c.deadline = 10 * time.Second
-		c.Fenced = Holds // it measures after it has fetched its token
 	}
 	c.system = func(store string) models.System {
 		o := o
@@ -98,7 +100,7 @@ func single(name string, o redis.SetNX, predicted ...Mark) contender {
 		}
 		return ask
 	}
-	c.gives = func(fault string) bool { return fault != "none" && c.Applies(fault) }
+	c.gives = func(fault string) bool { return fault != "none" && (fault != "failover" || c.replica) }
 	return c
 }
 

@@ -75,7 +75,7 @@ func etcdJepsen() *Scenario {
 			want = lostToPauses(mean)
 		}
 		return Share{
-			Of: "a lost update", Hit: lostUpdate, Runs: 1000, Want: want, Tolerance: 4 * math.Sqrt(want*(1-want)/1000),
+			Of: "a lost update", Hit: lostUpdate, Runs: 1000, Want: want, Tolerance: fourSigma(want, 1000),
 			Because: "the pause must last until the next process has read: until the lease, kept alive last at most a second before, is over, and the leader's look at the next half second has revoked it; " +
 				"the mean of exp(-that/mean) over the instants at which c1 starts and stops; four standard deviations",
 		}

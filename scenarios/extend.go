@@ -131,6 +131,7 @@ func redlockExtendCap() *Scenario {
 	times := "unlimited"
 	s := &Scenario{
 		Name:   "redlock-extend-cap",
+		Pair:   "recipe",
 		Claim:  "a client that extends for ever keeps everybody out for ever; a limit on extensions lets the next one in",
 		Claims: []string{"R5", "T26"},
 	}

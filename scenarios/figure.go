@@ -28,11 +28,14 @@ const (
 )
 
 // Measured is what the figures that e is about come to in h, and the longest wait
-// where it is about that.
+// where it is about that. Whose writes were rejected is always told.
 func (e *Expectation) Measured(r *trial.Result) []Figure {
 	var list []Figure
 	for _, f := range e.Figures {
 		list = append(list, Figure{f.Of, figure(f.Of, r.History)})
+	}
+	if clients := rejected(r); len(clients) > 0 {
+		list = append(list, Figure{"rejected", strings.Join(clients, ", ")})
 	}
 	if e.Longest != 0 {
 		list = append(list, Figure{"longest wait", short(r.Progress.Longest)})

@@ -37,6 +37,7 @@ func kubernetesClock() *Scenario {
 	expiry, stop, at := "renew-time", "at-once", time.Second
 	s := &Scenario{
 		Name:   "kubernetes-clock",
+		Pair:   "session",
 		Claim:  "a candidate that trusts the time in the record takes over when its own wall clock jumps",
 		Claims: []string{"H19", "K10"},
 		Also:   []string{"stop=deadline", "expiry=observed"},
@@ -111,6 +112,7 @@ func kubernetesRate() *Scenario {
 	lease, renew, rate := 60*time.Second, 30*time.Second, "100%"
 	s := &Scenario{
 		Name:   "kubernetes-rate",
+		Pair:   "session",
 		Claim:  "client-go's 60s to 30s for a clock twice as fast is short of a RetryPeriod: the deadline begins with the next attempt",
 		Claims: []string{"A7", "S39"},
 		Also:   []string{"renew=28s", "lease=15s renew=10s rate=60%", "lease=15s renew=10s rate=25%", "rate=60%", "lease=15s renew=10s"},
@@ -173,6 +175,7 @@ func kubernetesRelease() *Scenario {
 	release, at := "on", 9500*time.Millisecond
 	s := &Scenario{
 		Name:   "kubernetes-release",
+		Pair:   "session",
 		Claim:  "a leader that goes without taking its name from the record leaves a LeaseDuration without any",
 		Claims: []string{"S69"},
 	}

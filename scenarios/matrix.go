@@ -24,12 +24,9 @@ type Row struct {
 	// Fenced and Compared are what we expected of the data under all of these faults,
 	// with a store that checks the lock's token, or its random value.
 	Fenced, Compared Mark
-	// Failover: it has a replica that can take over. Tokens: it has a token.
-	Failover, Tokens bool
+	// Tokens: it has a token.
+	Tokens bool
 }
-
-// Applies tells whether the lock can meet the fault at all.
-func (r *Row) Applies(fault string) bool { return fault != "failover" || r.Failover }
 
 // Mark is what a lock does under a fault.
 type Mark string
@@ -56,25 +53,40 @@ func Rows() []Row {
 	return rows
 }
 
-// The attack: c1 asks at 0, works, writes after a second, and works on; c2 makes
-// one attempt, when the fault has done what it can, and does the same. A server
-// that restarts is away for a second.
+// The attack: c1 asks at 0, and works until it writes to doc, when c2 has written if
+// it got the lock; then it works on. c2 makes one attempt, when the fault has done
+// what it can, writes soon, and works on. A server that restarts is away for a second.
 const (
-	working = time.Second
+	brief   = 100 * time.Millisecond
 	resting = 20 * time.Second
 	paused  = 14 * time.Second
 	faultAt = 500 * time.Millisecond
 	briefly = "power-loss 1s"
 )
 
-// attacker is what a client does from start on.
-func attacker(name string, start time.Duration, store string) trial.Client {
+// attackers are the clients. The victim of a pause writes before c2 is there, or
+// would.
+func attackers(fault, store string) []trial.Client {
 	claim := ""
 	if store == "cas" {
 		claim = "claim doc; "
 	}
-	script := fmt.Sprintf("until %s; try; %swork %s; write doc; work %s; release", start, claim, working, resting)
-	return trial.Client{Name: name, Script: trial.MustScript(script)}
+	c1 := fmt.Sprintf("try; %suntil %s; write doc; work %s; release", claim, writes(fault), resting)
+	c2 := fmt.Sprintf("until %s; try; %swork %s; write doc; work %s; release", comes(fault), claim, brief, resting)
+	return []trial.Client{{Name: "c1", Script: trial.MustScript(c1)}, {Name: "c2", Script: trial.MustScript(c2)}}
+}
+
+// writes is what c1's clock shows when it writes, if it is not paused.
+func writes(fault string) time.Duration {
+	switch fault {
+	case "pause-after", "pause-acquire":
+		return time.Second
+	case "drift":
+		return 9500 * time.Millisecond // 10.555... s in truth
+	case "drift-ppm":
+		return 10200 * time.Millisecond
+	}
+	return 3 * time.Second
 }
 
 // comes is when c2 asks: after the keys of a paused or drifting c1 have expired,
@@ -117,7 +129,7 @@ func matrix() *Scenario {
 			System: c.system(store),
 			Cast: trial.Cast{
 				Resources: []models.Resource{docs[store]},
-				Clients:   []trial.Client{attacker("c1", 0, store), attacker("c2", comes(fault), store)},
+				Clients:   attackers(fault, store),
 			},
 			Schedule: c.attack(fault),
 			Latency:  sim.Every(hop),
@@ -133,8 +145,10 @@ func matrix() *Scenario {
 		switch e := c.expect(fault, store); {
 		case e.Overlap > 0:
 			return Control{"matrix", []string{"fault=none"}}
-		case fault == "none" || !c.Applies(fault):
+		case fault == "none":
 			return Control{"matrix", []string{"fault=pause-after"}}
+		case fault == "failover":
+			return Control{"matrix", []string{"lock=redis-replica"}} // which has what takes over
 		}
 		return Control{"matrix", []string{"lock=redlock-unmeasured"}} // which holds under nothing
 	}
@@ -164,8 +178,10 @@ func (c *contender) attack(fault string) faults.Schedule {
 		add("at %s  restart %s %s", faultAt, c.victim, c.restart)
 		add("at %s  clock-step %s +12s", 2*faultAt, c.victim)
 	case "failover":
-		if c.Failover {
+		if c.replica {
 			add("at %s  failover r1>r2", faultAt)
+		} else {
+			add("at %s  restart %s power-loss 1h", faultAt, c.victim)
 		}
 	}
 	return f
@@ -181,16 +197,43 @@ func driftOf(fault string) string {
 // tenure is when a client believes, and when its write reaches the store.
 type tenure struct{ from, write, to time.Duration }
 
-// tenure is that of a client that asks at start, with its clock true and nothing in
-// its way.
-func (c *contender) tenure(start time.Duration, store string) tenure {
-	from := start + c.cost(store)
-	sent := from + claiming(store) + working
-	to := sent + ask + resting
-	if c.deadline > 0 {
-		to = min(to, start+c.deadline)
+// late tells whether c1 is paused.
+func late(fault string) bool { return fault == "pause-after" || fault == "pause-acquire" }
+
+// first is c1's. Where its clock drifts, so does all that it measures.
+func (c *contender) first(fault, store string) tenure {
+	rate := clock.Rate(0)
+	if fault == "drift" || fault == "drift-ppm" {
+		rate = -drifts[driftOf(fault)]
 	}
-	return tenure{from, sent + hop, to}
+	t := tenure{from: c.cost(store)}
+	if fault == "pause-acquire" {
+		t.from += paused
+	}
+	sent := max(countUp(writes(fault), rate), t.from+claiming(store))
+	if fault == "pause-after" {
+		sent += paused
+	}
+	t.write = sent + hop
+	t.to = countUp(countDown(sent+ask, rate)+resting, rate)
+	switch {
+	case c.deadline > 0 && fault == "pause-after":
+		t.to = sent // its deadline is over when it goes on, and it notices
+	case c.deadline > 0:
+		t.to = countUp(c.deadline, rate)
+	}
+	return t
+}
+
+// second is c2's.
+func (c *contender) second(fault, store string) tenure {
+	from := comes(fault) + c.cost(store)
+	sent := from + claiming(store) + brief
+	t := tenure{from, sent + hop, sent + ask + resting}
+	if c.deadline > 0 {
+		t.to = comes(fault) + c.deadline
+	}
+	return t
 }
 
 // claiming is how long it takes to put a mark on doc, where that is done.
@@ -202,20 +245,7 @@ func claiming(store string) time.Duration {
 }
 
 func (c *contender) expect(fault, store string) Expectation {
-	first, second := c.tenure(0, store), c.tenure(comes(fault), store)
-	switch fault {
-	case "pause-after":
-		woken := first.write - hop + paused
-		first.write, first.to = woken+hop, first.to+paused
-		if c.deadline > 0 {
-			first.to = woken // its deadline is over by then, and it notices
-		}
-	case "pause-acquire":
-		first.from, first.write, first.to = first.from+paused, first.write+paused, first.to+paused
-	case "drift", "drift-ppm":
-		rate := -drifts[driftOf(fault)]
-		first.to = c.slow(first.from+claiming(store), rate)
-	}
+	first, second := c.first(fault, store), c.second(fault, store)
 	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
 	switch {
 	case fault == "pause-acquire" && c.deadline > 0:
@@ -223,7 +253,7 @@ func (c *contender) expect(fault, store string) Expectation {
 		e.Because = fmt.Sprintf("c1 measures %s, more than %s, and refuses", short(paused+c.cost(store)), short(c.deadline))
 	case !c.gives(fault):
 		e.Granted = []string{"c1"}
-		e.Because = "c2 is refused: the lock is c1's still"
+		e.Because = "c2 gets nothing: the lock is c1's still"
 	default:
 		e.Granted = []string{"c1", "c2"}
 		if first.from > second.from {
@@ -236,43 +266,31 @@ func (c *contender) expect(fault, store string) Expectation {
 			e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant}
 		}
 	}
-	c.writes(&e, store, fault)
+	c.written(&e, fault, store, first)
 	return e
 }
 
-// slow is when a client stops whose clock runs at that rate, and who began to work
-// at from.
-func (c *contender) slow(from time.Duration, rate clock.Rate) time.Duration {
-	if c.deadline > 0 {
-		return countUp(c.deadline, rate)
-	}
-	sleep := func(at, d time.Duration) time.Duration { return countUp(countDown(at, rate)+d, rate) }
-	return sleep(sleep(from, working)+ask, resting)
-}
-
-// writes is what becomes of the two writes: c1's comes late where it was paused.
-func (c *contender) writes(e *Expectation, store, fault string) {
-	late := fault == "pause-after" || fault == "pause-acquire"
+// written is what becomes of the writes. c1's comes after c2's, unless c1 has
+// stopped before.
+func (c *contender) written(e *Expectation, fault, store string, first tenure) {
+	stopped := c.deadline > 0 && fault != "pause-after" && first.write-hop >= first.to
+	both := len(e.Granted) == 2 && !stopped
 	switch {
 	case store == "fence" && !c.Tokens:
-		// Whoever has no token is rejected.
-		e.Rejected = slices.Clone(e.Granted)
-		if late {
-			slices.Sort(e.Rejected)
-			slices.Reverse(e.Rejected)
+		// Whoever has no token is rejected, c2 first.
+		e.Rejected = slices.Sorted(slices.Values(e.Granted))
+		slices.Reverse(e.Rejected)
+		if stopped {
+			e.Rejected = slices.DeleteFunc(e.Rejected, func(client string) bool { return client == "c1" })
 		}
-	case late && len(e.Granted) == 2:
-		c.lateWrite(e, store, fault)
-	}
-}
-
-func (c *contender) lateWrite(e *Expectation, store, fault string) {
-	swapped := store == "fence" && c.askedLater && fault == "pause-acquire"
-	switch {
-	case swapped:
+	case !both:
+	case store == "fence" && c.askedLater && fault == "pause-acquire":
 		e.Promise, e.Breaches = check.Broken, []string{check.TokenOrder}
 		e.Damage = []string{check.StaleWrite}
 		e.Because += "; c1 fetches its token after c2 has, and it is the greater"
+	case store == "fence" && c.forgets(fault):
+		e.Damage = []string{check.StaleWrite}
+		e.Because += "; the counter is lost with the key, and both have token 1"
 	case store == "none":
 		e.Damage = []string{check.StaleWrite}
 	case store == "cas" && fault == "pause-acquire":
@@ -280,4 +298,9 @@ func (c *contender) lateWrite(e *Expectation, store, fault string) {
 	default:
 		e.Rejected = []string{"c1"}
 	}
+}
+
+// forgets tells whether a fault takes the counter of tokens with the key.
+func (c *contender) forgets(fault string) bool {
+	return fault == "restart" || fault == "restart-jump" || fault == "failover"
 }

@@ -186,6 +186,9 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	for _, s := range scenarios.All() {
+		if s.Name != "matrix" { // which is about all of them
+			require.NotEmpty(t, s.Pair, s.Name)
+		}
 		require.Contains(t, runs, s.Pair, s.Name)
 		runs[s.Pair]++
 	}

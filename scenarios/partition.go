@@ -18,6 +18,7 @@ func partitionedHolder() *Scenario {
 	ttl, times, cut := 10*time.Second, "2", "on"
 	s := &Scenario{
 		Name:   "partitioned-holder",
+		Pair:   "recipe",
 		Claim:  "a client that is cut off right after it got the lock keeps all others waiting for a TTL, each time anew",
 		Claims: []string{"R3", "A1", "S6"},
 		Also:   []string{"times=1", "times=3"},

@@ -18,7 +18,7 @@ import (
 func plainDel() *Scenario {
 	release := "del"
 	s := &Scenario{
-		Name: "plain-del", Pair: "",
+		Name: "plain-del", Pair: "recipe",
 		Claim:  "a release that does not compare deletes another's lock and lets a third in",
 		Claims: []string{"S26", "T5", "T19", "H6"},
 	}
@@ -79,6 +79,7 @@ func getThenDel() *Scenario {
 	release := "get-then-del"
 	s := &Scenario{
 		Name:   "get-then-del",
+		Pair:   "recipe",
 		Claim:  "comparing in the client leaves a gap: the key that was checked is another's when it is deleted",
 		Claims: []string{"S27", "T5"},
 		Also:   []string{"release=lua"},

@@ -82,7 +82,7 @@ func jittered() *Scenario {
 		p := parted(jitter)
 		share := Share{
 			Of: "somebody has a majority by the second try", Hit: wonBySecondTry, Runs: runs,
-			Want: p, Tolerance: 4 * math.Sqrt(p*(1-p)/runs),
+			Want: p, Tolerance: fourSigma(p, runs),
 			Because: fmt.Sprintf("(1 - 2ms/J)^2 is the chance that two delays of up to J = %s are more than 2ms apart; the tolerance is four standard deviations", jitter),
 		}
 		if p == 0 {

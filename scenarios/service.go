@@ -66,6 +66,7 @@ func holderDies() *Scenario {
 	expire := "none"
 	s := &Scenario{
 		Name:   "holder-dies",
+		Pair:   "recipe",
 		Claim:  "a lock without a term, or with one set too late, is never free again when its holder dies",
 		Claims: []string{"S6", "T2", "T4", "A1", "H8"},
 	}
@@ -263,6 +264,7 @@ func localLock() *Scenario {
 	where, instances := "local", "5"
 	s := &Scenario{
 		Name:   "local-lock",
+		Pair:   "recipe",
 		Claim:  "instances that each have a lock in their own memory all run the job",
 		Claims: []string{"S1", "T1", "K1", "S5"},
 	}
@@ -305,6 +307,7 @@ func jobAfterRelease() *Scenario {
 	mark := "off"
 	s := &Scenario{
 		Name:   "job-after-release",
+		Pair:   "recipe",
 		Claim:  "an instance that starts after the first has released does the work again; only a mark on the work prevents it",
 		Claims: []string{"T11", "S60", "S4"},
 	}

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"locksim/trial"
@@ -22,6 +23,10 @@ type Share struct {
 	// Because is where Want comes from, and Tolerance.
 	Because string
 }
+
+// fourSigma is a tolerance for a share of p in that many runs: four standard
+// deviations, which is nothing where p is 0 or 1.
+func fourSigma(p float64, runs int) float64 { return 4 * math.Sqrt(p*(1-p)/float64(runs)) }
 
 // Verdict says whether hits of runs are near enough to what is expected; ok is
 // false where there are too few runs to say.

@@ -41,8 +41,8 @@ func splitVote() *Scenario {
 	s.Share = func() Share {
 		return Share{
 			Of: "nobody has a majority at the first try", Hit: nobodyBelieved,
-			Runs: 2000, Want: noWinner(n()), Tolerance: 0.045,
-			Because: fmt.Sprintf("1 - n x P(at least 3 of 5 nodes hear one of n = %d first); four standard deviations are less than 4.5 %%", n()),
+			Runs: 2000, Want: noWinner(n()), Tolerance: fourSigma(noWinner(n()), 2000),
+			Because: fmt.Sprintf("1 - n x P(at least 3 of 5 nodes hear one of n = %d first), within four standard deviations", n()),
 		}
 	}
 	s.Control = func() Control { return turned("redlock-split-vote", "clients", clients, "2", "3") }
@@ -95,8 +95,12 @@ func everysecPowerLoss() *Scenario {
 		want := map[string]float64{"none": 1, "everysec": 0.5, "always": 0}[persistence]
 		return Share{
 			Of: "the restarted node has lost the key", Hit: lostAtRestart,
-			Runs: 1000, Want: want, Tolerance: 0.065,
-			Because: "the next sync is as likely to come before the cut as after it; four standard deviations are less than 6.5 %",
+			Runs: 1000, Want: want, Tolerance: fourSigma(want, 1000),
+			Because: map[string]string{
+				"none":     "nothing is kept",
+				"everysec": "the next sync is as likely to come before the cut as after it, within four standard deviations",
+				"always":   "the key was synced before the OK",
+			}[persistence],
 		}
 	}
 	s.Control = func() Control { return turned("everysec-power-loss", "persistence", persistence, "always", "none") }
@@ -135,10 +139,11 @@ func pauseOdds() *Scenario {
 		spec.Schedule = pauseBefore("write", "gc", pause)
 	}
 	s.Share = func() Share {
+		want := math.Exp(-float64(ttl) / float64(mean))
 		return Share{
 			Of: "a stale write", Hit: func(r *trial.Result) bool { return len(r.Damage.Events) > 0 },
-			Runs: 2000, Want: math.Exp(-float64(ttl) / float64(mean)), Tolerance: 0.031,
-			Because: fmt.Sprintf("a pause is longer than %s with probability exp(-TTL/5s); four standard deviations are 3.1 %% for 10s, less for more", short(ttl)),
+			Runs: 2000, Want: want, Tolerance: fourSigma(want, 2000),
+			Because: fmt.Sprintf("a pause is longer than %s with probability exp(-TTL/5s), within four standard deviations", short(ttl)),
 		}
 	}
 	s.Control = func() Control { return Control{"pause-odds", []string{"ttl=" + short(2*ttl)}} }
@@ -149,7 +154,7 @@ func pauseOdds() *Scenario {
 // started at about the same time.
 func invoices(name string) *Scenario {
 	s := &Scenario{
-		Name: name, Claims: []string{"T1", "T3", "T9", "S5", "K1"},
+		Name: name, Pair: "recipe", Claims: []string{"T1", "T3", "T9", "S5", "K1"},
 		Claim: "two instances of a job without a lock send every mail twice",
 	}
 	const mails = "do mailer invoice-1; work 50ms; do mailer invoice-2; work 50ms; do mailer invoice-3; work 50ms"

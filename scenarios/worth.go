@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -85,7 +84,7 @@ func failoverOdds() *Scenario {
 		want := float64(lost) / float64(within)
 		return Share{
 			Of: "a job that is done twice", Hit: doneTwice,
-			Runs: runs, Want: want, Tolerance: 4 * math.Sqrt(want*(1-want)/runs),
+			Runs: runs, Want: want, Tolerance: fourSigma(want, runs),
 			Because: why + "; give or take four standard deviations",
 		}
 	}

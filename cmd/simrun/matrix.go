@@ -14,20 +14,17 @@ func (a *app) matrix() (*report.Matrix, error) {
 	defer runner.Close()
 	for _, row := range scenarios.Rows() {
 		r := report.MatrixRow{Row: row}
-		r.ByValue.Found = scenarios.Holds
+		r.Unchecked.Found, r.ByValue.Found = scenarios.Holds, scenarios.Holds
 		if r.ByToken.Found = scenarios.Nothing; row.Tokens {
 			r.ByToken.Found = scenarios.Holds
 		}
 		for _, fault := range m.Faults {
-			if !row.Applies(fault) {
-				r.Cells = append(r.Cells, report.Cell{Found: scenarios.Nothing})
-				continue
-			}
 			plain, err := a.cell(runner, row.Name, fault, "none")
 			if err != nil {
 				return nil, err
 			}
 			r.Cells = append(r.Cells, report.BeliefCell(&plain.Verdicts))
+			r.Unchecked.Suffer(&plain.Verdicts)
 			if err := a.suffer(runner, &r, fault); err != nil {
 				return nil, err
 			}
