@@ -145,6 +145,6 @@ func TestRenewalDuringTheEnd(t *testing.T) {
 	for _, b := range r.Promise.Breaches {
 		kinds = append(kinds, b.Kind)
 	}
-	require.Equal(t, []string{check.LostLease, check.DoubleGrant}, kinds)
+	require.Equal(t, []string{check.LostLease, check.LostLease, check.DoubleGrant}, kinds, "the notice, the answer to the release, and c2's grant")
 	require.Equal(t, check.Exclusive, r.Belief.Status)
 }
