@@ -197,9 +197,6 @@ func driftOf(fault string) string {
 // tenure is when a client believes, and when its write reaches the store.
 type tenure struct{ from, write, to time.Duration }
 
-// late tells whether c1 is paused.
-func late(fault string) bool { return fault == "pause-after" || fault == "pause-acquire" }
-
 // first is c1's. Where its clock drifts, so does all that it measures.
 func (c *contender) first(fault, store string) tenure {
 	rate := clock.Rate(0)
