@@ -149,20 +149,33 @@ func (r *record) token(n int32) int64 {
 	return 0
 }
 
-// staleRead is the charge where a read found nobody while a grant stood.
+// staleRead is the charge where a read found nobody while a grant stood: by a node
+// that another had succeeded as the leader, or because the key had ended.
 func (j *Judge) staleRead(f *finding) charge {
 	r := &j.rec
 	s := &r.spans[f.span]
 	cause := fmt.Sprintf("%s's read at %s found no holder, though %s held the lock from %s on",
 		r.clients.keys[s.client], seconds(r.doneAt(s)), r.owner(f.grant), seconds(r.grantedBy(f.grant, r.doneAt(s))))
-	if proof := j.later(f, r.standing(f.grant, s.ret)); proof != "" {
+	until := r.standing(f.grant, s.ret)
+	proof := j.later(f, until)
+	if proof != "" {
 		cause += ": " + proof
 	}
 	if answered, e := r.succeeded(s); e != nil {
 		cause += fmt.Sprintf("; %s answered, and %s had become the leader at %s", answered.Who, e.Who, seconds(e.At))
 		return charge{cause, Service, answered.Who}
 	}
-	return charge{cause, Service, ""}
+	stop := s.ret
+	if d := r.decision(s); d != none {
+		stop = d
+	}
+	end := r.ended(f.grant, 0, stop, until)
+	if proof != "" || end == none {
+		return charge{cause, Service, ""}
+	}
+	c := r.ending(f.grant, end)
+	c.cause += "; " + cause
+	return c
 }
 
 // misread is the charge where what the read proof found contradicts the grants.

@@ -220,6 +220,49 @@ func TestCauseOfStaleRead(t *testing.T) {
 	require.Equal(t, "c3's read at 7.000 named c1 as the holder, which had released the lock already", b.Cause)
 }
 
+// What a read does not find was ended by somebody: that is who is to blame.
+func TestStaleReadBlamesWhatEndedTheLease(t *testing.T) {
+	const tail = "; c3's read at 7.000 found no holder, though c1 held the lock from 1.000 on"
+	for name, c := range map[string]struct {
+		strike func(*tape)
+		cause  string
+		blame  Blame
+		who    string
+	}{
+		"deleted": {func(tp *tape) {
+			tp.sent(4, "c2", "r1", "DEL")
+			tp.freed(5, "r1", "v1", history.FreedDeleted, "c2")
+		}, "c2's DEL at 5.000 deleted c1's key on r1" + tail, Holder, "c2"},
+		"restart":  {func(tp *tape) { tp.freed(5, "r1", "v1", history.FreedRestart, "") }, "r1 restarted empty at 5.000" + tail, Service, "r1"},
+		"failover": {func(tp *tape) { tp.freed(5, "r1", "v1", history.FreedFailover, "") }, "r1 was promoted without it at 5.000" + tail, Service, "r1"},
+		"overwritten": {func(tp *tape) {
+			tp.sent(4, "c2", "r1", "SET")
+			tp.freed(5, "r1", "v1", history.FreedOverwritten, "c2")
+		}, "c2's SET at 5.000 overwrote c1's key on r1" + tail, Recipe, "c2"},
+		"another's": {func(tp *tape) { tp.freed(5, "r1", "v9", history.FreedDeleted, "c2") }, tail[2:], Service, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := newTape()
+			tp.granted(0, 1, "c1", 1, 10, value("v1"), standing("r1"))
+			c.strike(tp)
+			tp.call(6, "c3", history.Read, 0)
+			tp.ret(7, "c3", history.OK)
+			b := breachOf(t, tp)
+			require.Equal(t, StaleRead, b.Kind)
+			require.Equal(t, c.cause, b.Cause)
+			require.Equal(t, []any{c.blame, c.who}, []any{b.Blame, b.Who})
+		})
+	}
+
+	tp := newTape() // what ended only after the answer had left is no reason for it
+	tp.granted(0, 1, "c1", 1, 10, value("v1"), standing("r1"))
+	tp.call(6, "c3", history.Read, 0)
+	decided := tp.on(6.4, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c3"})
+	tp.freed(6.5, "r1", "v1", history.FreedDeleted, "c2")
+	tp.ret(7, "c3", history.OK, func(e *history.Event) { e.Decided = int32(decided) })
+	require.Equal(t, tail[2:], breachOf(t, tp).Cause)
+}
+
 func TestMisreadNamesWhoElseHeldTheLock(t *testing.T) {
 	tp := newTape()
 	tp.granted(0, 1, "c1", 1, 3)
