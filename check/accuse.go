@@ -22,8 +22,12 @@ func (r *record) squeezed(f *finding) charge {
 // gone to another, and the operation proof of the old holder was confirmed.
 func (r *record) confirmedAfterLoss(f *finding, proof int32, until time.Duration) charge {
 	s := &r.spans[proof]
-	c := charge{fmt.Sprintf("%s's %s was confirmed at %s, after its loss: its term had ended at %s and %s was granted the lock at %s",
-		r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), seconds(until),
+	end := "its term had ended"
+	if until < r.standing(f.grant, r.spans[f.span].ret) {
+		end = "its lock had been given up or cut off"
+	}
+	c := charge{fmt.Sprintf("%s's %s was confirmed at %s, after its loss: %s at %s and %s was granted the lock at %s",
+		r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), end, seconds(until),
 		r.owner(f.other), seconds(r.doneAt(&r.spans[f.span]))), Service, ""}
 	// What it deleted was another's: the service did as it was asked.
 	mine := r.reply(f.grant)

@@ -120,10 +120,27 @@ func TestCauseOfConfirmedAfterLoss(t *testing.T) {
 	tp.call(10.005, "c1", history.Release, 1)
 	tp.ret(10.006, "c1", history.OK)
 	b := breachOf(t, tp)
+	require.Equal(t, ConfirmedAfterLoss, b.Kind)
 	require.Equal(t, "c1's release was confirmed at 10.006, after its loss: its term had ended at 10.000 and c2 was granted the lock at 10.002", b.Cause)
 	require.Equal(t, sec(10.006), b.At)
 	require.Zero(t, b.Early)
 	require.Equal(t, Service, b.Blame)
+}
+
+// A release whose outcome nobody knows may have let the other in: nothing was
+// granted early, and the second release is what cannot be.
+func TestCauseOfConfirmedAfterAnUnknownRelease(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10)
+	tp.call(3, "c1", history.Release, 1)
+	tp.ret(3.5, "c1", history.Unknown)
+	tp.granted(5, 5.01, "c2", 2, 15)
+	tp.call(7, "c1", history.Release, 1)
+	tp.ret(7.01, "c1", history.OK)
+	b := breachOf(t, tp)
+	require.Equal(t, ConfirmedAfterLoss, b.Kind)
+	require.Equal(t, "c1's release was confirmed at 7.010, after its loss: its lock had been given up or cut off at 3.000 and c2 was granted the lock at 5.010", b.Cause)
+	require.Zero(t, b.Early)
 }
 
 func TestCauseOfAGrantSqueezedIn(t *testing.T) {

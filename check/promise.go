@@ -123,14 +123,13 @@ func (j *Judge) breach(f *finding) Breach {
 	var c charge
 	switch f.fault {
 	case overlap:
-		b.Kind = DoubleGrant
 		c = j.overlapping(f, &b)
 	case squeezed:
 		b.Kind = DoubleGrant
 		c = r.squeezed(f)
 		j.contest(f.other, f.grant, c)
 	case ungranted, premature, afterwards:
-		b.Kind = DoubleGrant
+		b.Kind = ConfirmedAfterLoss
 		c = r.misconfirmed(f)
 	case lostEarly:
 		b.Kind = LostLease
@@ -148,13 +147,21 @@ func (j *Judge) breach(f *finding) Breach {
 	return b
 }
 
-// overlapping completes b for a grant made inside the core of another.
+// overlapping completes b for a grant made inside the core of another: granted
+// early, or, where the promise was over by then and only an operation that was
+// confirmed later makes the core reach further, confirmed after the loss.
 func (j *Judge) overlapping(f *finding, b *Breach) charge {
 	r := &j.rec
 	until := r.standing(f.grant, r.spans[f.span].ret)
 	until = after(until, j.lease.facts[f.grant].delay)
 	h := &j.sweep.holds[f.grant]
-	if until > b.At || h.confSpan == none && h.release == nil {
+	proven := h.confSpan != none || h.release != nil
+	cut := j.lease.facts[f.grant].cutExcl
+	if cut < j.sweep.holds[f.other].hi { // it may have been given up or shortened by then
+		until = min(until, r.event(int32(cut/2)).At)
+	}
+	if until > b.At || !proven {
+		b.Kind = DoubleGrant
 		c := r.doubleGrant(f.grant, f.other, b.At, until)
 		if b.At >= until { // it was told late of what had been decided in time
 			b.At = min(b.At, r.grantedBy(f.other, until-1))
@@ -163,6 +170,7 @@ func (j *Judge) overlapping(f *finding, b *Breach) charge {
 		j.contest(f.grant, f.other, c)
 		return c
 	}
+	b.Kind = ConfirmedAfterLoss
 	if h.release != nil {
 		// Nobody was given anything too early: what the two believed is another matter.
 		b.At = max(b.At, r.event(r.spans[h.release.span].ret).At)

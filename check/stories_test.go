@@ -46,7 +46,10 @@ func names(g int, c, r float64) deed { return does(history.Read, history.OK, g, 
 
 func (d deed) with(token int64) deed { d.token = token; return d }
 
-var double = []string{DoubleGrant}
+var (
+	double    = []string{DoubleGrant}
+	confirmed = []string{ConfirmedAfterLoss} // nobody was granted anything early
+)
 
 func stories() []story {
 	return slices.Concat(plainStories(), extendStories(), unknownStories(), delayStories(), instantStories(), tokenStories(), readStories())
@@ -76,10 +79,10 @@ func plainStories() []story {
 		{"etcd 11456 clipped to the service's record of the session's end", 0,
 			[]deed{acquire(1, 0, .01, 60), release(1, 4.9, 5), acquire(2, 1, 3, 3), acquire(3, 4, 5, 14), release(3, 6, 6.01)}, double},
 		{"two threads, one token: released while the other holds", 0,
-			[]deed{acquire(1, 0, .01, 5), acquire(2, 5, 5.01, 10), release(1, 6, 6.01)}, double},
-		{"released twice", 0, []deed{acquire(1, 0, 1, 9), release(1, 2, 3), release(1, 4, 5)}, double},
-		{"released, never granted", 0, []deed{refused(1, 0, 1), release(1, 2, 3)}, double},
-		{"released before it was asked for", 0, []deed{release(1, 0, 1), acquire(1, 2, 3, 9)}, double},
+			[]deed{acquire(1, 0, .01, 5), acquire(2, 5, 5.01, 10), release(1, 6, 6.01)}, confirmed},
+		{"released twice", 0, []deed{acquire(1, 0, 1, 9), release(1, 2, 3), release(1, 4, 5)}, confirmed},
+		{"released, never granted", 0, []deed{refused(1, 0, 1), release(1, 2, 3)}, confirmed},
+		{"released before it was asked for", 0, []deed{release(1, 0, 1), acquire(1, 2, 3, 9)}, confirmed},
 		{"a clock 200 ppm fast, strictly", 0, []deed{acquire(1, 0, 0, 10), acquire(2, 9.99, 9.99, 19.99)}, double},
 		{"a clock 200 ppm fast, with an allowance", 0, []deed{acquire(1, 0, 0, 9.95), acquire(2, 9.99, 9.99, 19.99)}, nil},
 	}
@@ -93,14 +96,14 @@ func extendStories() []story {
 			[]deed{acquire(1, 0, .01, 10), extend(1, 9.99, 10.01, 19.99), acquire(2, 10, 10.02, 20)}, double},
 		{"extended just after expiry, nobody in between", 0, []deed{acquire(1, 0, .01, 10), extend(1, 10.02, 10.03, 20.02)}, nil},
 		{"extended after another had held it and released", 0,
-			[]deed{acquire(1, 0, .01, 10), acquire(2, 10, 10.01, 20), release(2, 10.5, 10.51), extend(1, 12, 12.01, 22)}, double},
+			[]deed{acquire(1, 0, .01, 10), acquire(2, 10, 10.01, 20), release(2, 10.5, 10.51), extend(1, 12, 12.01, 22)}, confirmed},
 		{"extended after expiry and takeover: not held", 0,
 			[]deed{acquire(1, 0, .01, 10), acquire(2, 10, 10.01, 20), notExtended(1, 10.02, 10.03)}, nil},
-		{"extended after release", 0, []deed{acquire(1, 0, 1, 10), release(1, 2, 3), extend(1, 4, 5, 14)}, double},
+		{"extended after release", 0, []deed{acquire(1, 0, 1, 10), release(1, 2, 3), extend(1, 4, 5, 14)}, confirmed},
 		{"the reply to an extension lost, takeover at 12", 0,
 			[]deed{acquire(1, 0, .01, 10), lostExtend(1, 8, 18), acquire(2, 12, 12.01, 22)}, nil},
 		{"the reply to an extension late, takeover at 12", 0,
-			[]deed{acquire(1, 0, .01, 10), extend(1, 8, 14, 18), acquire(2, 12, 12.01, 22)}, double},
+			[]deed{acquire(1, 0, .01, 10), extend(1, 8, 14, 18), acquire(2, 12, 12.01, 22)}, confirmed},
 		{"a shorter term asked for and granted", 0,
 			[]deed{acquire(1, 0, .01, 10), extend(1, 1, 1.01, 3), acquire(2, 4, 4.01, 14)}, nil},
 		{"a shorter term asked for, outcome unknown", 0,
@@ -128,7 +131,7 @@ func unknownStories() []story {
 		{"the reply to a release lost, B before the release was called", 0,
 			[]deed{acquire(1, 0, .01, 10), acquire(2, 2, 2.01, 12), lostRelease(1, 3)}, double},
 		{"the reply to a release lost, B at 5, a second release confirmed at 7", 0,
-			[]deed{acquire(1, 0, .01, 10), lostRelease(1, 3), acquire(2, 5, 5.01, 15), release(1, 7, 7.01)}, double},
+			[]deed{acquire(1, 0, .01, 10), lostRelease(1, 3), acquire(2, 5, 5.01, 15), release(1, 7, 7.01)}, confirmed},
 		{"a lost release of an earlier grant does not excuse the theft of a later one", 0,
 			[]deed{acquire(1, 0, .01, 10), lostRelease(1, 3), acquire(3, 10, 10.01, 20), acquire(2, 15, 15.01, 25)}, double},
 		{"an acquire's reply lost, B refused, then granted at its end", 0,
@@ -177,7 +180,7 @@ func instantStories() []story {
 	return []story{
 		{"granted exactly at the end of the promise", 0, []deed{acquire(1, 0, 0, 10), acquire(2, 10, 10, 20)}, nil},
 		{"one instant: extension confirmed after B's grant", 0,
-			[]deed{acquire(1, 0, 0, 10), acquire(2, 10, 10, 20), extend(1, 10, 10, 20)}, double},
+			[]deed{acquire(1, 0, 0, 10), acquire(2, 10, 10, 20), extend(1, 10, 10, 20)}, confirmed},
 		{"one instant: extension confirmed before B's grant", 0,
 			[]deed{acquire(1, 0, 0, 10), extend(1, 10, 10, 20), acquire(2, 10, 10, 20)}, double},
 		{"one instant: release, then grant", 0, []deed{acquire(1, 0, 0, 10), release(1, 5, 5), acquire(2, 5, 5, 15)}, nil},

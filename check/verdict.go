@@ -64,7 +64,7 @@ type Promise struct {
 
 // Breach is one broken promise.
 type Breach struct {
-	// Kind is double-grant, stale-read, token-order or lost-lease.
+	// Kind is double-grant, confirmed-after-loss, stale-read, token-order or lost-lease.
 	Kind string `json:"kind"`
 	Lock string `json:"lock"`
 	// At is when it came to light: the return of the operation that proves it.
@@ -86,6 +86,11 @@ const (
 	StaleRead   = "stale-read"   // a read that is not linearizable
 	TokenOrder  = "token-order"  // a token not greater than an earlier grant's
 	LostLease   = "lost-lease"   // told a holder that it lost a lock which it could not have lost
+
+	// The contrary of a lost-lease: a release or an extension was confirmed for a
+	// grant that did not hold the lock, since it had lost it to another, had
+	// released it, or had never been made. Nobody was granted anything too early.
+	ConfirmedAfterLoss = "confirmed-after-loss"
 )
 
 // Belief is the verdict on the clients: exclusive, overlapping, none or unknown.

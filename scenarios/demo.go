@@ -94,7 +94,7 @@ func demoed(pause time.Duration, fenced, blind bool) Expectation {
 	if blind {
 		release, owner = "A ok", "nobody"
 		// A's DEL is confirmed after its loss; who looks is told that B's lock is not.
-		e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.StaleRead}
+		e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.StaleRead}
 		e.Damage = append(e.Damage, check.WrongRelease)
 		e.Because += "; A's DEL deletes B's key"
 	} else {

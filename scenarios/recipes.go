@@ -65,7 +65,7 @@ func lateRelease(blind bool) Expectation {
 		e.Because += "; c1's release finds another's value and leaves it"
 		return e
 	}
-	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.DoubleGrant, check.LostLease}
+	e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.DoubleGrant, check.LostLease}
 	e.Overlap += end3 - accepted3
 	e.Damage = []string{check.WrongRelease, check.StaleWrite}
 	e.Because += fmt.Sprintf("; c1's DEL is confirmed although its lock was lost, and frees c2's key; c3 believes from %s to %s; c2's write at 16.061 is the older grant's, and it is told that it holds nothing",
