@@ -100,7 +100,9 @@ func (j *Judge) later(f *finding, until time.Duration) string {
 // unordered is the charge where a token is not greater than that of an earlier
 // grant. Where the client fetched its token after the grant had been decided,
 // the recipe is to blame: the service never promised an order between the two.
-func (r *record) unordered(f *finding) charge {
+// Where both should not have been made at all, it is whoever is to blame for that.
+func (j *Judge) unordered(f *finding) charge {
+	r := &j.rec
 	late, early := f.grant, f.other
 	c := charge{fmt.Sprintf("%s's grant at %s has token %d, not greater than the %d of %s's earlier grant at %s",
 		r.owner(late), seconds(r.grantedAt(late)), r.token(late), r.token(early),
@@ -109,7 +111,13 @@ func (r *record) unordered(f *finding) charge {
 		if e := r.fetched(g); e != nil {
 			c.cause += fmt.Sprintf("; %s fetched its token with %s at %s, after its grant", e.Who, e.Value, seconds(e.At))
 			c.blame, c.who = Recipe, e.Who
-			break
+			return c
+		}
+	}
+	if d, ok := j.dispute(early, late); ok {
+		c.blame, c.who = d.blame, d.who
+		if end := r.ended(early, late, r.spans[f.span].ret, r.standing(early, r.spans[f.span].ret)); end != none {
+			c.cause = r.ending(early, end).cause + "; " + c.cause
 		}
 	}
 	return c

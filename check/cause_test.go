@@ -199,6 +199,20 @@ func TestCauseOfTokenOrder(t *testing.T) {
 	require.Equal(t, Service, b.Blame)
 }
 
+// A counter that is lost with the lock: the token comes again, and both are facts.
+func TestATokenThatComesAgainWithTheLock(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, .01, "c1", 1, 10, token(1), value("v1"))
+	tp.freed(1, "r1", "v1", history.FreedRestart, "")
+	tp.granted(2, 2.01, "c2", 2, 12, token(1), value("v2"))
+	p := Verdict(&tp.h).Promise
+	require.Equal(t, []string{DoubleGrant, TokenOrder}, kinds(p))
+	require.Equal(t, Breach{
+		Kind: TokenOrder, Lock: "doc", At: sec(2.01), Blame: Service, Who: "r1",
+		Cause: "r1 restarted empty at 1.000; c2's grant at 2.010 has token 1, not greater than the 1 of c1's earlier grant at 0.010",
+	}, p.Breaches[1])
+}
+
 // SET NX, a pause, and then a separate INCR: the token's order is the recipe's.
 func TestTokenFetchedApartBlamesTheRecipe(t *testing.T) {
 	tp := newTape()

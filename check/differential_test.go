@@ -99,3 +99,32 @@ func TestSweepAgreesOnManyTinyHistories(t *testing.T) {
 func acquired(ds []deed) bool {
 	return slices.ContainsFunc(ds, func(d deed) bool { return d.verb == history.Acquire })
 }
+
+// Two grants that are accused for their tokens are so rightly, whatever else is
+// wrong with the lock: alone they could not have been made either.
+func TestTokensAreAccusedByThemselves(t *testing.T) {
+	var o oracle
+	var j Judge
+	r := rand.New(rand.NewPCG(3, 4))
+	accused := 0
+	for range 30_000 {
+		ds, delay, h, _ := tale(r, &o, &j)
+		j.rec.read(h)
+		j.lease.read(&j.rec, false)
+		found := slices.Clone(j.sweep.run(&j.lease))
+		if !slices.ContainsFunc(found, func(f finding) bool { return f.fault != unordered }) {
+			continue
+		}
+		for _, f := range found {
+			if f.fault != unordered {
+				continue
+			}
+			accused++
+			two := slices.DeleteFunc(slices.Clone(ds), func(d deed) bool {
+				return d.verb == history.Read || d.grant != int(f.grant) && d.grant != int(f.other)
+			})
+			require.False(t, o.legal(two, delay), "%d and %d of\n%s", f.grant, f.other, show(ds, delay))
+		}
+	}
+	require.Greater(t, accused, 100)
+}

@@ -58,62 +58,6 @@ func (s *sweep) place() {
 	}
 }
 
-// order checks that tokens strictly increase.
-func (s *sweep) order() {
-	slices.SortFunc(s.tokens, byToken)
-	for rest := s.tokens; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].lock == rest[0].lock {
-			n++
-		}
-		if !s.broken(rest[0].lock) {
-			if h, before := s.misplaced(rest[:n]); h != nil {
-				s.inverted(rest[:n], h, before)
-			}
-		}
-		rest = rest[n:]
-	}
-}
-
-// misplaced returns the first of one lock's grants, in the order of their
-// tokens, that cannot have been made after all of those before it, and the one
-// before it. A grant without a core is placed at the first gap that its token
-// allows, which leaves most room for the rest.
-func (s *sweep) misplaced(tokens []*hold) (h, before *hold) {
-	at := always
-	for _, h := range tokens {
-		start, end := at, h.excl
-		if !h.core() {
-			start, _ = s.skip(h.lock, max(at, h.from, h.excl))
-			end = start
-		}
-		if start >= h.hi || before != nil && before.token == h.token {
-			return h, before
-		}
-		at, before = end, h
-	}
-	return nil, nil
-}
-
-// inverted reports the grants of one lock whose token is not greater than that
-// of a grant made earlier; h, which cannot stand after before, if there is no
-// plainer one.
-func (s *sweep) inverted(tokens []*hold, h, before *hold) {
-	slices.SortFunc(tokens, byStart)
-	known := len(s.findings)
-	top := tokens[0]
-	for _, t := range tokens[1:] {
-		if t.token <= top.token {
-			s.found(unordered, t, top.grant, t.hiSpan)
-		} else {
-			top = t
-		}
-	}
-	if len(s.findings) == known {
-		s.found(unordered, h, before.grant, h.hiSpan)
-	}
-}
-
 // skip returns the first position from p on outside every core of lock, and the
 // grant whose core had to be skipped. The cores of lock must be disjoint: so
 // there is a gap after each.
@@ -133,8 +77,4 @@ func (s *sweep) broken(lock int32) bool { return int(lock) < len(s.bad) && s.bad
 
 func byStart(a, b *hold) int {
 	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.hi, b.hi), cmp.Compare(a.grant, b.grant))
-}
-
-func byToken(a, b *hold) int {
-	return cmp.Or(cmp.Compare(a.lock, b.lock), cmp.Compare(a.token, b.token), byStart(a, b))
 }

@@ -138,7 +138,7 @@ func (j *Judge) breach(f *finding) Breach {
 		c = j.lost(f, until)
 	case unordered:
 		b.Kind = TokenOrder
-		c = r.unordered(f)
+		c = j.unordered(f)
 	case staleRead:
 		b.Kind = StaleRead
 		c = j.staleRead(f)

@@ -206,6 +206,14 @@ func tokenStories() []story {
 		{"every inversion is named once", 0,
 			[]deed{acquire(1, 0, 1, 2).with(2), acquire(2, 2, 3, 4).with(1), acquire(3, 4, 5, 6).with(4), acquire(4, 6, 7, 8).with(3)},
 			[]string{TokenOrder, TokenOrder}},
+		{"granted twice, with one token", 0,
+			[]deed{acquire(1, 0, 1, 10).with(1), acquire(2, 2, 3, 12).with(1)}, []string{DoubleGrant, TokenOrder}},
+		{"granted twice, and the token falls", 0,
+			[]deed{acquire(1, 0, 1, 10).with(2), acquire(2, 2, 3, 12).with(1)}, []string{DoubleGrant, TokenOrder}},
+		{"granted twice at once: which was the earlier nobody knows", 0,
+			[]deed{acquire(1, 0, 3, 10).with(2), acquire(2, 2, 4, 12).with(1)}, []string{DoubleGrant}},
+		{"granted twice, and the token falls later, after one that queued", 0,
+			[]deed{acquire(1, 0, 1, 10).with(1), acquire(2, 2, 3, 12).with(3), acquire(3, 2.5, 14, 24).with(2)}, []string{DoubleGrant, TokenOrder}},
 	}
 }
 

@@ -14,6 +14,7 @@ type hold struct {
 	sound       bool // nothing confirms it outside its own time
 
 	release          *claim
+	before           *hold // one before it in the order of the starts, with the same token
 	hiSpan, confSpan int32 // the operations behind hi and confirmed
 }
 
@@ -57,7 +58,9 @@ type sweep struct {
 	holds    []hold  // by grant number
 	cores    []*hold // by lock and hi
 	points   []*hold
-	tokens   []*hold // by lock and token
+	tokens   []*hold // by lock, and by token or start
+	over     []*hold // the cores among the tokens of one lock, by their ends
+	tops     []*hold // beside the tokens of one lock, by start: the greatest up to here
 	findings []finding
 	bad      []bool // by lock: something was found on it
 

@@ -75,10 +75,10 @@ func crashedEtcd(crash, how, disks string) Expectation {
 		const write = 4 * hop // nobody waits for a disk
 		accepted2 := 3500*time.Millisecond + 2*write
 		told1 := time.Second + write + 3500*time.Millisecond + 2*hop
-		e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease, check.LostLease}
+		e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.TokenOrder, check.LostLease, check.LostLease}
 		e.Belief, e.Overlap = check.Overlapping, told1-accepted2
 		e.Damage = []string{check.StaleWrite}
-		e.Because = fmt.Sprintf("all nodes are back empty and n1 leads by 3.1s; c2 has the lock at %s, c1 believes until its keepalive, and then its release, is told at %s that there is no such lease, and writes before that; overlap = %s",
+		e.Because = fmt.Sprintf("all nodes are back empty and n1 leads by 3.1s; c2 has the lock at %s with revision 2, as c1 had; c1 believes until its keepalive, and then its release, is told at %s that there is no such lease, and writes before that; overlap = %s",
 			short(accepted2), short(told1), short(e.Overlap))
 	case crash == "majority":
 		e.Granted, e.Progress = []string{"c1"}, check.Stalled

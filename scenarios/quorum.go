@@ -102,7 +102,7 @@ func bothGetIt(leaderless bool, gap, pause time.Duration) Expectation {
 	}
 	// c2's write is the later one, or that of the greater value: c1's is lost, as c1
 	// finds when it releases. The store takes the same token twice.
-	e.Breaches = []string{check.DoubleGrant, check.LostLease}
+	e.Breaches = []string{check.DoubleGrant, check.TokenOrder, check.LostLease}
 	e.Belief, e.Overlap = check.Overlapping, end1-accepted2
 	e.Damage = []string{check.StaleWrite}
 	e.Because += fmt.Sprintf("; overlap = %s - %s = %s; c1 writes at %s, after c2 at %s, and the fence accepts 6 after 6",
@@ -151,6 +151,12 @@ func quorumLock() *Scenario {
 			e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant}
 			e.Damage = []string{check.StaleWrite} // c1's at 5.005, after c2's at 3.005
 			e.Because = "r2 has forgotten c1 and r3 has never heard of it; "
+			if fault == "restart" { // with the lock, r2 has lost what it counts by
+				e.Breaches = append(e.Breaches, check.TokenOrder)
+				e.Because += "c2 has token 1 again; "
+			} else {
+				e.Because = "by r2's clock c1's term is over and r3 has never heard of it; c2 has token 2; "
+			}
 		case "pause":
 			end1 = 15 * time.Second // when it can notice; first it goes on with its work, and writes
 			e.Damage = []string{check.StaleWrite}
@@ -223,7 +229,7 @@ func outdated(skew time.Duration) Expectation {
 	// c3 finds the lock free, takes it, writes, and is gone before c2 writes.
 	end2 := written2 + ask + 4*time.Second + ask
 	accepted3, end3 := written3+ask, written3+ask+time.Second+ask+time.Second
-	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.TokenOrder, check.LostLease}
 	if written3 <= deleted { // c3's record is not there either when it releases
 		e.Breaches = append(e.Breaches, check.LostLease)
 	}
