@@ -286,6 +286,7 @@ func (c *contender) written(e *Expectation, fault, store string, first tenure) {
 		e.Damage = []string{check.StaleWrite}
 		e.Because += "; c1 fetches its token after c2 has, and it is the greater"
 	case store == "fence" && c.forgets(fault):
+		e.Breaches = append(e.Breaches, check.TokenOrder)
 		e.Damage = []string{check.StaleWrite}
 		e.Because += "; the counter is lost with the key, and both have token 1"
 	case store == "none":
