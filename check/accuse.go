@@ -202,7 +202,10 @@ func (r *record) misread(f *finding, proof int32) charge {
 	case f.fault == ungranted:
 		cause += ", which had never been granted the lock"
 	case f.fault == afterwards:
-		cause += ", which had released the lock already"
+		cause += fmt.Sprintf(", by its grant of %s, which it had released already", seconds(r.grantedAt(s.grant)))
+		if e := r.setBack(s); e != nil {
+			return charge{fmt.Sprintf("%s %s at %s; %s", e.Who, e.Why, seconds(e.At), cause), Service, e.Who}
+		}
 	case f.fault == premature:
 		cause += ", which had not yet asked for the lock"
 	case f.fault == lostEarly:
@@ -211,4 +214,18 @@ func (r *record) misread(f *finding, proof int32) charge {
 		cause += fmt.Sprintf(", though %s was granted the lock at %s", r.owner(other), seconds(r.grantedBy(other, r.doneAt(s))))
 	}
 	return charge{cause, Service, ""}
+}
+
+// setBack returns the last restart of the node that answered the read s since the
+// grant that it named, or nil: what that node had been told since may be lost.
+func (r *record) setBack(s *span) *history.Event {
+	d, grant := r.decision(s), &r.spans[r.grants[s.grant].acquire]
+	var last *history.Event
+	for _, i := range r.faults {
+		e := r.event(i)
+		if e.Kind == history.Fault && e.Why != "" && action(e) == "restart" && i > grant.call && i < d && e.Who == r.event(d).Who {
+			last = e
+		}
+	}
+	return last
 }

@@ -248,7 +248,7 @@ func TestCauseOfStaleRead(t *testing.T) {
 	require.Equal(t, "c3's read at 7.000 found no holder, though c1 held the lock from 1.000 on", b.Cause)
 	b = breachOf(t, read(1))
 	require.Equal(t, StaleRead, b.Kind)
-	require.Equal(t, "c3's read at 7.000 named c1 as the holder, which had released the lock already", b.Cause)
+	require.Equal(t, "c3's read at 7.000 named c1 as the holder, by its grant of 1.000, which it had released already", b.Cause)
 }
 
 // What a read does not find was ended by somebody: that is who is to blame.
@@ -292,6 +292,23 @@ func TestStaleReadBlamesWhatEndedTheLease(t *testing.T) {
 	tp.freed(6.5, "r1", "v1", history.FreedDeleted, "c2")
 	tp.ret(7, "c3", history.OK, func(e *history.Event) { e.Decided = int32(decided) })
 	require.Equal(t, tail[2:], breachOf(t, tp).Cause)
+}
+
+// A deletion that is lost in a restart brings the key back.
+func TestMisreadBlamesTheRestart(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 10)
+	tp.call(2, "c1", history.Release, 1)
+	tp.ret(3, "c1", history.OK)
+	tp.fault(4, "r2", "restart r2 kill", "restarted empty")
+	tp.fault(5, "r1", "restart r1 kill", "restarted without the last 1 key")
+	tp.call(6, "c3", history.Read, 0)
+	decided := tp.on(6.5, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c3"})
+	tp.fault(6.6, "r1", "restart r1 kill", "restarted empty")
+	tp.ret(7, "c3", history.OK, func(e *history.Event) { e.Grant, e.Decided = 1, int32(decided) })
+	b := breachOf(t, tp)
+	require.Equal(t, "r1 restarted without the last 1 key at 5.000; c3's read at 7.000 named c1 as the holder, by its grant of 1.000, which it had released already", b.Cause)
+	require.Equal(t, []any{Service, "r1"}, []any{b.Blame, b.Who})
 }
 
 func TestMisreadNamesWhoElseHeldTheLock(t *testing.T) {

@@ -128,3 +128,48 @@ func TestTokensAreAccusedByThemselves(t *testing.T) {
 	}
 	require.Greater(t, accused, 100)
 }
+
+// A read that is accused of what it named is so rightly: the two grants that it is
+// held against could stand without it, and not with it.
+func TestReadsAreAccusedByThemselves(t *testing.T) {
+	var o oracle
+	var j Judge
+	r := rand.New(rand.NewPCG(5, 6))
+	accused := map[fault]int{}
+	for range 60_000 {
+		ds, delay, h, _ := tale(r, &o, &j)
+		j.rec.read(h)
+		j.lease.read(&j.rec, false)
+		j.sweep.run(&j.lease)
+		j.sweep.furthest()
+		for i := range j.rec.spans {
+			f := j.misnamed(int32(i))
+			if f.fault == 0 {
+				continue
+			}
+			accused[f.fault]++
+			read := int(j.rec.event(j.rec.spans[i].call).Op) - 1
+			a, b := without(ds, f.grant), without(ds, f.other)
+			both := slices.Concat(a, b)
+			require.False(t, o.legal(append(both, ds[read]), delay), "read %d of\n%s", read, show(ds, delay))
+			if f.fault == overlap && o.legal(a, delay) && o.legal(b, delay) {
+				require.True(t, o.legal(both, delay), "read %d of\n%s", read, show(ds, delay))
+			}
+		}
+	}
+	for _, f := range []fault{ungranted, premature, afterwards, lostEarly, overlap} {
+		require.Greater(t, accused[f], 20, "fault %d", f)
+	}
+}
+
+// without is what grant did, without the reads and the tokens.
+func without(ds []deed, grant int32) []deed {
+	var own []deed
+	for _, d := range ds {
+		if d.verb != history.Read && d.grant == int(grant) && grant > 0 {
+			d.token = 0
+			own = append(own, d)
+		}
+	}
+	return own
+}

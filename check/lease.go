@@ -41,6 +41,7 @@ type fact struct {
 	confirmed int32
 	surely    pos // the grant had been made by here: least return of a confirmed operation
 	over      pos // and it surely was over by here: least return of a "not held" called after that
+	overSpan  int32
 	delay     time.Duration
 	// Unknown outcomes may have ended its promises: they hold at most up to here.
 	cutLoss, cutExcl pos
@@ -70,7 +71,8 @@ type sighting struct {
 	ret  pos // the least return of this one and of those of the lock called after it
 }
 
-// read normalises r, with or without the reads of who holds a lock.
+// read normalises r, with or without the reads of who holds a lock; those that are
+// known to be wrong are left out.
 func (l *lease) read(r *record, reads bool) {
 	l.claims, l.facts = l.claims[:0], l.facts[:0]
 	l.gather(r, reads)
@@ -99,7 +101,7 @@ func (l *lease) gather(r *record, reads bool) {
 		s := &r.spans[i]
 		f := l.fact(s.grant)
 		switch {
-		case s.outcome != history.OK || s.verb == history.Read && !reads:
+		case s.outcome != history.OK || s.verb == history.Read && (!reads || s.misread):
 		case s.verb == history.Acquire:
 			f.surely = min(f.surely, r.returnPos(s))
 			f.delay = max(f.delay, r.event(s.ret).Delay)
@@ -145,8 +147,8 @@ func (l *lease) overlook(r *record, reads bool) {
 	for i := range r.spans {
 		switch s := &r.spans[i]; {
 		case s.outcome == history.NotHeld:
-			if f := l.fact(s.grant); eventPos(s.call) >= f.surely {
-				f.over = min(f.over, r.returnPos(s))
+			if f := l.fact(s.grant); eventPos(s.call) >= f.surely && r.returnPos(s) < f.over {
+				f.over, f.overSpan = r.returnPos(s), int32(i)
 			}
 		case reads && s.verb == history.Read && s.outcome == history.OK && s.grant == 0:
 			l.free = append(l.free, sighting{s.lock, eventPos(s.call), r.returnPos(s)})
@@ -181,7 +183,7 @@ func (l *lease) emit(r *record, i int32, reads bool) {
 	c := claim{lock: s.lock, grant: s.grant, span: i, call: eventPos(s.call), ret: r.returnPos(s)}
 	switch {
 	case s.verb == history.Read:
-		if !reads || s.outcome != history.OK {
+		if !reads || s.misread || s.outcome != history.OK {
 			return
 		}
 		c.act = heldBy

@@ -63,7 +63,7 @@ func (j *Judge) promise() Promise {
 	}
 	p.Status = Broken
 	if r.asks() {
-		p.Breaches = j.withReads(found)
+		p.Breaches = j.withReads()
 	} else {
 		for i := range found {
 			p.Breaches = append(p.Breaches, j.breach(&found[i]))
@@ -75,45 +75,6 @@ func (j *Judge) promise() Promise {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(x, y))
 	})
 	return p
-}
-
-// withReads names the breaches of a history in which who holds a lock was read.
-// Reads are what is wrong with it only where it is right without them; those
-// that found nobody are judged one by one all the same.
-func (j *Judge) withReads(found []finding) []Breach {
-	bs := []Breach{}
-	var others []Breach
-	for i := range found {
-		if found[i].fault == staleRead {
-			bs = append(bs, j.breach(&found[i]))
-			continue
-		}
-		others = append(others, j.misread(&found[i]))
-	}
-	j.agree()
-	j.lease.read(&j.rec, false)
-	found = j.sweep.run(&j.lease)
-	for i := range found {
-		bs = append(bs, j.breach(&found[i]))
-	}
-	if len(found) == 0 {
-		bs = append(bs, others...)
-	}
-	return bs
-}
-
-// misread puts a finding into words that only a read explains.
-func (j *Judge) misread(f *finding) Breach {
-	r := &j.rec
-	proof := f.span
-	if h := &j.sweep.holds[f.grant]; r.spans[proof].verb != history.Read && h.confSpan != none {
-		proof = h.confSpan
-	}
-	at := r.event(r.spans[proof].ret).At
-	c := r.misread(f, proof)
-	return Breach{
-		Kind: StaleRead, Lock: r.locks.keys[f.lock], At: at, Cause: c.cause, Blame: c.blame, Who: c.who,
-	}
 }
 
 // breach puts a finding into words.

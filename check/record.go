@@ -19,6 +19,7 @@ type span struct {
 	acted        int32 // the client's last Step before it, or none
 	verb         history.Verb
 	outcome      history.Outcome // Unknown when it never returned
+	misread      bool            // a read that is known to be wrong: it shows nothing about others
 	stood        time.Duration   // the greatest until that its grant had been promised when it was called
 }
 

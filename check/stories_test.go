@@ -238,6 +238,18 @@ func readStories() []story {
 			[]deed{acquire(1, 0, 1, 20), acquire(2, 2, 3, 4), names(0, 5, 6)}, []string{DoubleGrant, StaleRead}},
 		{"a double grant and a read that finds nobody", 0,
 			[]deed{acquire(1, 0, 1, 10), names(0, 2, 3), acquire(2, 4, 5, 14)}, []string{StaleRead, DoubleGrant}},
+		{"a read names a released grant, and the lock is lost", 0,
+			[]deed{acquire(1, 0, 1, 10), release(1, 2, 3), acquire(2, 4, 5, 14), names(1, 6, 7), notReleased(2, 8, 9)}, []string{StaleRead, LostLease}},
+		{"a read names the older of three after the double grant", 0,
+			[]deed{acquire(1, 0, 1, 10), acquire(2, 11, 12, 30), acquire(3, 13, 14, 32), names(1, 15, 16)}, []string{DoubleGrant, StaleRead}},
+		{"a read names one of two that were granted the lock", 0,
+			[]deed{acquire(1, 0, 1, 10), acquire(2, 4, 5, 14), names(1, 6, 7), names(2, 6, 7)}, double},
+		{"a read names a holder that was told that it is none, which was wrong", 0,
+			[]deed{acquire(1, 0, 1, 10), notExtended(1, 2, 3), names(1, 4, 5)}, []string{LostLease}},
+		{"one read of an old holder is one breach, however many held the lock since", 0,
+			[]deed{acquire(1, 0, 1, 10), acquire(2, 11, 12, 20), acquire(3, 21, 22, 30), names(1, 25, 26)}, stale},
+		{"an old holder named is no reason against who found nobody before", 0,
+			[]deed{acquire(1, 0, 1, 10), acquire(2, 11, 12, 20), release(2, 13, 14), names(0, 15, 16), names(1, 25, 26)}, stale},
 	}
 }
 

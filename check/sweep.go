@@ -65,6 +65,7 @@ type sweep struct {
 	bad      []bool // by lock: something was found on it
 
 	reads []*claim  // those that found nobody
+	far   []*hold   // beside cores: the one up to here, of its lock, that reaches furthest
 	kept  []*hold   // by lock and hi: grants that were surely held for some time
 	reach []*hold   // beside kept: the one up to here, of its lock, that was held furthest
 	taken []stretch // by lock and position

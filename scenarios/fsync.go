@@ -73,8 +73,8 @@ func fsynced(persistence string, rounds int, every time.Duration) Expectation {
 		after = []time.Duration{begin + 3*hop + 5*time.Second}
 		e.Because = "r1 has kept c1's last key"
 	case kept%2 == 1:
-		e.Promise, e.Breaches = check.Broken, []string{check.LostLease}
-		e.Because = "r1 has lost the deletion of an earlier key of c1's, which is back, and c2 refused"
+		e.Promise, e.Breaches = check.Broken, []string{check.StaleRead, check.LostLease}
+		e.Because = "r1 has lost the deletion of an earlier key of c1's, which is back: c2 finds a grant that was released, and is refused"
 	default:
 		owner = "nobody"
 		c2 := begin + 203*hop
