@@ -63,6 +63,10 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 	if proof := j.later(f, until); proof != "" {
 		return charge{told + ", though " + proof, Service, ""}
 	}
+	if c, ok := r.strayed(f.grant, history.StrayedRelease, s.call, s.ret); ok {
+		c.cause = fmt.Sprintf("%s; %s; %s", c.cause, told, r.ran(f.grant, until))
+		return c
+	}
 	end := r.ended(f.grant, 0, s.ret, until)
 	if end == none {
 		return charge{fmt.Sprintf("%s; %s", told, r.ran(f.grant, until)), Service, ""}

@@ -24,7 +24,14 @@ type deed struct {
 	short  bool // an unknown extension that asked for less than was promised
 }
 
+// sessionEnd is the verb of no operation, but of the service's record that the
+// session of a grant has ended: a deed of one instant and one sequence number.
+const sessionEnd = history.Verb(99)
+
 func (d deed) String() string {
+	if d.verb == sessionEnd {
+		return fmt.Sprintf("lock %d grant %d session ends [%d#%d]", d.lock, d.grant, d.c, d.cs)
+	}
 	verb, _ := d.verb.MarshalText()
 	out, _ := d.out.MarshalText()
 	return fmt.Sprintf("lock %d grant %d %s %s [%d#%d, %d#%d] until %d token %d short %v",
@@ -53,7 +60,7 @@ func marks(ds []deed, tie func(of int, ret bool) uint64) []mark {
 	var ms []mark
 	for i, d := range ds {
 		ms = append(ms, mark{d.c, tie(i, false), i, false})
-		if d.out != history.Unknown {
+		if d.out != history.Unknown && d.verb != sessionEnd {
 			ms = append(ms, mark{d.r, tie(i, true), i, true})
 		}
 	}
@@ -63,6 +70,9 @@ func marks(ds []deed, tie func(of int, ret bool) uint64) []mark {
 			ds[m.of].rs = int64(n)
 		} else {
 			ds[m.of].cs = int64(n)
+			if ds[m.of].verb == sessionEnd {
+				ds[m.of].rs = int64(n)
+			}
 		}
 	}
 	return ms
@@ -93,6 +103,10 @@ func lay(ds []deed, ms []mark, delay int64, unit time.Duration, late func() (hol
 		if arrive {
 			flush(e.At)
 		}
+		if d.verb == sessionEnd {
+			h.Add(history.Event{At: e.At, Kind: history.Freed, Who: "s", Lock: e.Lock, Value: d.value(), Why: history.FreedSession})
+			continue
+		}
 		if !m.ret {
 			e.Kind = history.Call
 			if d.verb == history.Extend && d.out == history.Unknown {
@@ -104,6 +118,7 @@ func lay(ds []deed, ms []mark, delay int64, unit time.Duration, late func() (hol
 		e.Kind, e.Outcome = history.Return, d.out
 		if d.out == history.OK && (d.verb == history.Acquire || d.verb == history.Extend) {
 			e.Until, e.Delay, e.Token = time.Duration(d.until)*unit, time.Duration(delay)*unit, d.token
+			e.Value = d.value()
 		}
 		if hold {
 			e.Decided = int32(h.Add(history.Event{At: e.At, Kind: history.Send, Verb: history.Reply, Who: "s", Peer: e.Who}))
@@ -118,6 +133,8 @@ func lay(ds []deed, ms []mark, delay int64, unit time.Duration, late func() (hol
 	flush(h.End)
 	return h
 }
+
+func (d deed) value() string { return fmt.Sprintf("g%d", d.grant) }
 
 func (d deed) event(i int, unit time.Duration) history.Event {
 	who := fmt.Sprintf("c%d", d.grant)

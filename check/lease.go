@@ -45,6 +45,7 @@ type fact struct {
 	delay     time.Duration
 	// Unknown outcomes may have ended its promises: they hold at most up to here.
 	cutLoss, cutExcl pos
+	ended            pos // its session ended here
 }
 
 // lease is a history as the lease specification sees it.
@@ -56,6 +57,7 @@ type fact struct {
 //   - an unknown longer extension is dropped;
 //   - an unknown acquire is dropped, unless an operation confirms it: then it is
 //     a grant that promises nothing, made by the return of that operation;
+//   - the end of a session ends the promises of its grants, which were made before;
 //   - refusals are dropped, and nothing comes of a "not held" for a grant that
 //     never was.
 type lease struct {
@@ -76,6 +78,9 @@ type sighting struct {
 func (l *lease) read(r *record, reads bool) {
 	l.claims, l.facts = l.claims[:0], l.facts[:0]
 	l.gather(r, reads)
+	for n := range l.facts {
+		l.clip(r, int32(n), &l.facts[n])
+	}
 	l.overlook(r, reads)
 	for i := range r.spans {
 		if s := &r.spans[i]; s.outcome == history.Unknown && s.grant > 0 {
@@ -90,7 +95,7 @@ func (l *lease) read(r *record, reads bool) {
 // fact returns the fact of grant n, to be used before the next call of fact.
 func (l *lease) fact(n int32) *fact {
 	for len(l.facts) <= int(n) {
-		l.facts = append(l.facts, fact{surely: never, over: never, cutLoss: never, cutExcl: never})
+		l.facts = append(l.facts, fact{surely: never, over: never, cutLoss: never, cutExcl: never, ended: never})
 	}
 	return &l.facts[n]
 }
@@ -194,6 +199,7 @@ func (l *lease) emit(r *record, i int32, reads bool) {
 		return // about no grant: nothing to hold against
 	case s.verb == history.Acquire && s.outcome == history.OK:
 		c.act, c.left, c.token = granted, f.confirmed, r.event(s.ret).Token
+		c.ret = min(c.ret, f.ended)
 		l.promise(r, s, f, &c)
 	case s.verb == history.Acquire && s.outcome == history.Unknown && f.confirmed > 0:
 		c.act, c.left = granted, f.confirmed

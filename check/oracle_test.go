@@ -13,6 +13,7 @@ import "locksim/history"
 //	extend:  ok: held by it -> until; unknown: nothing, or, if shorter, the lesser until
 //	not held: not held by it
 //	read:    held by the one it named, or by nobody
+//	session ends: the grant had been made; what it was promised, and will be, is over now
 type oracle struct {
 	ds    []deed
 	pred  []uint16
@@ -85,6 +86,9 @@ func (o *oracle) search(m moment) bool {
 		}
 		n := m
 		n.mask |= 1 << i
+		if d.verb == sessionEnd && !o.made(m, d) {
+			continue
+		}
 		if o.apply(&n, d) && o.search(n) {
 			return true
 		}
@@ -96,10 +100,42 @@ func (o *oracle) search(m moment) bool {
 	return false
 }
 
+// made reports whether the grant whose session ends with d had been made, if its
+// client was ever told of it.
+func (o *oracle) made(m moment, d deed) bool {
+	for i, a := range o.ds {
+		if a.verb == history.Acquire && a.grant == d.grant && a.out == history.OK && a.cs < d.cs {
+			return m.mask>>i&1 == 1
+		}
+	}
+	return true
+}
+
+// over is when the session of a grant ended, if it had by then; the end of time
+// where it had not, or where it was never known that the grant goes with it.
+func (o *oracle) over(m *moment, grant int) int16 {
+	for i, d := range o.ds {
+		if d.verb != sessionEnd || d.grant != grant || m.mask>>i&1 == 0 {
+			continue
+		}
+		for _, a := range o.ds {
+			if a.verb == history.Acquire && a.grant == grant && a.out == history.OK && a.cs < d.cs {
+				return int16(d.c)
+			}
+		}
+	}
+	return 1 << 14
+}
+
 // apply lets d take effect now, and reports whether it can.
 func (o *oracle) apply(m *moment, d deed) bool {
 	mine := m.holder == int8(d.grant)
 	switch {
+	case d.verb == sessionEnd:
+		if mine {
+			m.until = min(m.until, o.over(m, d.grant))
+		}
+		return true
 	case d.verb == history.Read:
 		return d.out == history.Unknown || mine // nobody is 0
 	case d.out == history.Refused:
@@ -126,7 +162,7 @@ func (o *oracle) apply(m *moment, d deed) bool {
 		m.holder, m.until, m.free = 0, past0, past0
 		return mine
 	case d.out == history.OK:
-		m.until = int16(d.until)
+		m.until = min(int16(d.until), o.over(m, d.grant))
 		return mine
 	}
 	m.until = min(m.until, int16(d.until))

@@ -54,8 +54,9 @@ func (r *record) lingering(p *spell, ended, at time.Duration) charge {
 	if r.reply(p.grant) == nil {
 		return charge{fmt.Sprintf("%s believed from %s on without having been granted the lock", c, seconds(p.from)), Recipe, c}
 	}
-	end := fmt.Sprintf("%s's term ended at %s", c, seconds(ended))
-	if r.standing(p.grant, int32(len(r.h.Events))) > ended {
+	end := r.over(c, p.grant, ended)
+	session := r.session(p.grant, ended) != none
+	if !session && r.standing(p.grant, int32(len(r.h.Events))) > ended {
 		end = fmt.Sprintf("%s's lock was given up or cut off at %s", c, seconds(ended))
 	}
 	what, hindered := r.hindrance(p.grant, ended)
@@ -77,6 +78,9 @@ func (r *record) lingering(p *spell, ended, at time.Duration) charge {
 		return charge{fmt.Sprintf("%s; %s noticed its deadline only at %s", end, c, seconds(p.to)), Recipe, c}
 	case history.DoubtLost:
 		return charge{fmt.Sprintf("%s; %s learned of the loss only at %s", end, c, seconds(p.to)), Recipe, c}
+	}
+	if session {
+		return charge{fmt.Sprintf("%s; %s was not told and went on believing until %s", end, c, seconds(p.to)), Recipe, c}
 	}
 	return charge{fmt.Sprintf("%s; %s has no deadline of its own and went on believing until %s", end, c, seconds(p.to)), Recipe, c}
 }

@@ -32,6 +32,7 @@ type grant struct {
 	most         time.Duration // the greatest until that it was promised so far
 	given        time.Duration // when it was first given up, whatever came of that; Forever for never
 	released     bool          // a release of it was confirmed
+	ended        int32         // the event with which its session ended, or none
 }
 
 // spell is one stretch of belief: client believes in grant during [from, to).
@@ -64,6 +65,8 @@ type record struct {
 	marks  []int32 // the events of the resource, and the keys that clients deleted
 	faults []int32 // the events of the schedule: faults, and their ends
 	turns  []int32 // the elections of leaders
+	ends   []int32 // the events with which the session behind a key ended
+	strays []int32 // the requests that came on the wrong session
 
 	told      []int32 // the confirmed acquires and extensions, in the order of their returns
 	replies   []int32 // the same by grant
@@ -79,6 +82,7 @@ func (r *record) read(h *history.History) {
 	r.spans, r.byOp, r.grants = r.spans[:0], r.byOp[:0], r.grants[:0]
 	r.spells, r.lives, r.marks = r.spells[:0], r.lives[:0], r.marks[:0]
 	r.faults, r.turns, r.told = r.faults[:0], r.turns[:0], r.told[:0]
+	r.ends, r.strays = r.ends[:0], r.strays[:0]
 	r.keys.reset()
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -100,9 +104,14 @@ func (r *record) read(h *history.History) {
 				continue
 			}
 			r.keys.freed = append(r.keys.freed, int32(i))
-			if e.Why == history.FreedDeleted {
+			switch e.Why {
+			case history.FreedDeleted:
 				r.marks = append(r.marks, int32(i))
+			case history.FreedSession:
+				r.ends = append(r.ends, int32(i))
 			}
+		case history.Strayed:
+			r.strays = append(r.strays, int32(i))
 		case history.Fault, history.Heal:
 			r.faults = append(r.faults, int32(i))
 		case history.Elected:
@@ -115,6 +124,7 @@ func (r *record) read(h *history.History) {
 		}
 	}
 	r.sortReplies()
+	r.endSessions()
 }
 
 // event returns the event at index i.
@@ -151,6 +161,11 @@ func (r *record) returned(i int32, e *history.Event) {
 	}
 	if e.Outcome != 0 {
 		s.outcome = e.Outcome
+	}
+	if s.verb == history.Acquire && e.Verb == history.Extend { // it held the lock already
+		r.grant(s.grant).acquire = none
+		s.verb, s.grant = e.Verb, e.Grant
+		s.stood = r.grant(s.grant).most
 	}
 	if s.grant <= 0 || s.outcome != history.OK {
 		return
@@ -271,7 +286,7 @@ func (r *record) client(name string) int32 {
 func (r *record) grant(n int32) *grant {
 	for len(r.grants) <= int(n) {
 		r.grants = append(r.grants, grant{
-			client: none, lock: none, acquire: none, spell: none, latest: none, given: history.Forever,
+			client: none, lock: none, acquire: none, spell: none, latest: none, given: history.Forever, ended: none,
 		})
 	}
 	return &r.grants[n]

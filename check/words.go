@@ -102,6 +102,10 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 		}
 	}
 	at := seconds(told)
+	if c, ok := r.strayed(a, history.StrayedEnter, 0, stop); ok && c.who == r.owner(b) {
+		c.cause += "; " + r.ran(a, until)
+		return c
+	}
 	end := r.ended(a, b, stop, until)
 	if end == none {
 		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s", r.owner(b), at, r.ran(a, until)))

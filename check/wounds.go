@@ -123,7 +123,7 @@ func (r *record) outlived(e *history.Event) charge {
 	if !hindered {
 		what, hindered = r.pausedWithin(e.Peer, end, e.At)
 	}
-	cause := fmt.Sprintf("%s's term ended at %s", e.Peer, seconds(end))
+	cause := r.over(e.Peer, e.Grant, end)
 	if hindered {
 		return charge{cause + "; " + what, Holder, e.Peer}
 	}

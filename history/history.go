@@ -30,7 +30,8 @@ const (
 	// outcome is. For an extend, Until is what it asks for, where that is known.
 	Call Kind = iota + 1
 	// Return: operation Op ended with Outcome. All fields of its Call are
-	// repeated. For a granted acquire or extend: Anchor, Term, Until, Delay,
+	// repeated; but an acquire by who holds the lock already, where the lock counts,
+	// returns as the extension of that grant. For a granted acquire or extend: Anchor, Term, Until, Delay,
 	// Token, Value, Votes. Decided is set where the instant is known at which
 	// the deciding reply left the server.
 	Return
@@ -50,6 +51,10 @@ const (
 	// the Freed* reasons; for FreedDeleted, FreedOverwritten and FreedOutdated, Peer
 	// is the client whose request did it.
 	Freed
+	// Strayed: a request of client Peer about Lock came to Who on another session than
+	// the one that goes with it; Value is that of the lock that stands. Why is one of
+	// the Strayed* reasons.
+	Strayed
 	// Write: resource Who decided on a write by client Peer, sent under Grant
 	// with Token, to object Lock. Outcome is OK (accepted) or Refused; Why, of a
 	// conditional one, which condition held, or the error. Version is
@@ -140,6 +145,26 @@ const (
 	FreedRestart  = "restart"  // the node restarted without it
 	FreedFailover = "failover" // the promoted replica never had it
 	FreedEvicted  = "evicted"  // the node dropped it to make room
+	// FreedSession: the session that held it has ended, and with it what it had been
+	// promised. A session that ends before the term that it had been promised is none
+	// of these but FreedExpired.
+	FreedSession = "session"
+)
+
+// How a request strayed.
+const (
+	// StrayedRelease: it asked to release what another session of its client's holds,
+	// which holds it on.
+	StrayedRelease = "release"
+	// StrayedEnter: it came on the session that holds the lock for another client, and
+	// was let in as if that one entered again.
+	StrayedEnter = "enter"
+)
+
+// Why an extension is one: what a client does within a lock that it holds on.
+const (
+	ExtendAgain = "again" // it acquired once more what it held; the Call is an Acquire
+	ExtendInner = "inner" // it released once less than it had acquired
 )
 
 // Event is one thing that happened. Which fields it uses depends on its Kind;

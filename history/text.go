@@ -26,6 +26,8 @@ func (k Kind) word() string {
 		return "drop"
 	case Freed:
 		return "freed"
+	case Strayed:
+		return "strayed"
 	case Write:
 		return "write"
 	case Effect:

@@ -18,6 +18,9 @@ type spell struct {
 	// ended is the instant of to.
 	ended time.Duration
 	terms []term
+	// session is the position at which its session ended, 0 for never: its last term
+	// ended with that.
+	session int
 }
 
 // term is until when the service promises a grant, as of a position.
@@ -48,7 +51,8 @@ type lanes struct {
 // of the verdict.
 func newLanes(h *history.History) *lanes {
 	l := &lanes{windows: check.Verdict(h).Belief.Windows}
-	terms := map[int32][]term{}
+	terms, grants := map[int32][]term{}, map[string]int32{}
+	var ends []int
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -57,6 +61,11 @@ func newLanes(h *history.History) *lanes {
 		case history.Return:
 			if e.Outcome == history.OK && (e.Verb == history.Acquire || e.Verb == history.Extend) {
 				terms[e.Grant] = append(terms[e.Grant], term{i, e.Until})
+				grants[e.Value] = e.Grant
+			}
+		case history.Freed:
+			if e.Why == history.FreedSession {
+				ends = append(ends, i)
 			}
 		case history.Believe:
 			l.client(e.Who)
@@ -70,7 +79,22 @@ func newLanes(h *history.History) *lanes {
 	for i := range l.spells {
 		l.spells[i].terms = terms[l.spells[i].grant]
 	}
+	l.endSessions(h, ends, grants)
 	return l
+}
+
+// endSessions ends the terms of the spells whose session ended while they stood.
+// ends are the positions at which sessions ended, grants is what they held.
+func (l *lanes) endSessions(h *history.History, ends []int, grants map[string]int32) {
+	for _, at := range ends {
+		e := &h.Events[at]
+		for i := range l.spells {
+			s := &l.spells[i]
+			if s.grant == grants[e.Value] && at < s.to && e.At < s.until(at) {
+				s.terms, s.session = append(s.terms, term{at, e.At}), at
+			}
+		}
+	}
 }
 
 func (l *lanes) client(name string) {

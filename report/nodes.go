@@ -30,6 +30,8 @@ func (s *teller) freed(i int, e *history.Event) {
 		what = fmt.Sprintf("%s is older than %s's: dropped%s", key, e.Peer, where)
 	case history.FreedEvicted:
 		what = key + " is evicted" + where
+	case history.FreedSession:
+		what = s.session(e) + " has ended, and its lock with it" + where
 	}
 	s.add(i, who, what+still)
 }
@@ -63,6 +65,23 @@ func (s *teller) key(e *history.Event, at time.Duration) (whose, still string) {
 		still = " (term until " + seconds(g.until) + ")"
 	}
 	return g.client + "'s key" + s.of(e.Lock), still
+}
+
+// session is whose session e is about.
+func (s *teller) session(e *history.Event) string {
+	if g := s.keys[e.Value]; g != nil {
+		return g.client + "'s session" + s.of(e.Lock)
+	}
+	return "session " + e.Value
+}
+
+// strayed tells of a request that came on the wrong session.
+func (s *teller) strayed(i int, e *history.Event) {
+	what := fmt.Sprintf("%s's release comes on another session than its lock's: that holds on", e.Peer)
+	if e.Why == history.StrayedEnter {
+		what = fmt.Sprintf("%s comes on %s, which holds %s: it is let in", e.Peer, s.session(e), s.lock(e))
+	}
+	s.add(i, e.Who, what)
 }
 
 func (s *teller) write(i int, e *history.Event) {

@@ -146,6 +146,8 @@ func (s *teller) event(i int, e *history.Event) {
 		s.dropped(i, e)
 	case history.Freed:
 		s.freed(i, e)
+	case history.Strayed:
+		s.strayed(i, e)
 	case history.Write:
 		s.write(i, e)
 	case history.Effect:
@@ -217,8 +219,12 @@ func (s *teller) remarks(l *lanes) []line {
 		b := &l.spells[i]
 		// One that began after its term is told where it begins.
 		if end := b.until(b.to); b.ended > end && end > s.h.Events[b.from].At {
-			list = append(list, line{at: end, pos: s.before(end) - 1, who: b.client,
-				what: "its term" + s.of(b.lock) + " is over; it goes on believing"})
+			what, pos := "its term", s.before(end)-1
+			if b.session > 0 {
+				what, pos = "its session", b.session // behind what ended it
+			}
+			list = append(list, line{at: end, pos: pos, who: b.client,
+				what: what + s.of(b.lock) + " is over; it goes on believing"})
 		}
 	}
 	for _, w := range l.windows {

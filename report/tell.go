@@ -187,6 +187,14 @@ func (s *teller) extended(i int, e *history.Event) {
 		if g := s.grants[e.Grant]; g != nil {
 			g.until = e.Until
 		}
+		switch e.Why {
+		case history.ExtendAgain:
+			s.add(i, e.Who, "acquires "+s.lock(e)+" again, which it holds")
+			return
+		case history.ExtendInner:
+			s.add(i, e.Who, "releases "+s.lock(e)+" once, and holds it on")
+			return
+		}
 		s.add(i, e.Who, "extends "+s.lock(e)+": "+promised(e))
 	case history.Unknown:
 		s.add(i, e.Who, "does not learn whether it has extended "+s.lock(e)+because(e))
