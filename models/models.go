@@ -39,17 +39,18 @@ type About struct {
 	Assumes string
 }
 
-// Lock is the client's side of a lock system: the code of a lock library. It is not
-// re-entrant: a client that acquires what it holds gets a second grant, which is
-// judged as one. All
-// clients of a run share one Lock; who calls is told by p. A Lock records
+// Lock is the client's side of a lock system: the code of a lock library. A client
+// that acquires what it holds gets a second grant, which is judged as one, unless the
+// grant says that the lock counts ([Grant.Nested]). All clients of a run share one
+// Lock; who calls is told by p. A Lock records
 // nothing and believes nothing: that is the business of who calls it.
 type Lock interface {
 	// Acquire makes one attempt at the lock called key. Retrying is the caller's;
 	// a service that queues its clients blocks. The error is nil for a grant,
 	// ErrHeld for a definite refusal, and anything else when the outcome is
 	// unknown: the lock may or may not have been taken. With an error, of the grant
-	// only its Value counts, by which servers may know the attempt.
+	// only its Value counts, by which servers may know the attempt, unless it is
+	// Assumed.
 	Acquire(p *sim.Process, key string) (Grant, error)
 	// Release gives up what g granted. The error is nil when the service
 	// confirmed it, ErrNotHeld when the service said that the caller does not hold
@@ -109,6 +110,14 @@ type Grant struct {
 	Token int64
 	// Value is the random value or session by which the service knows the grant.
 	Value string
+	// Nested: the lock counts, and the client held it already: this is the grant whose
+	// Value that is, which goes on. It is free again when it has been released as often
+	// as it was acquired.
+	Nested bool
+	// Assumed: beside an error, the library takes the lock for granted all the same, and
+	// its client believes in what the service has not given (as where it swallows the
+	// error, or does not look at what the answer says).
+	Assumed bool
 	// Votes names the nodes that the grant stands on; nil for a single server.
 	Votes []string
 	// Decided is the position in the history (sim.Process.Left) of the deciding
@@ -188,7 +197,9 @@ type Deadline struct {
 type Resource interface {
 	// Name is how a client's script calls it.
 	Name() string
-	// Open puts the resource's server into w, under the resource's name.
+	// Open puts the resource's server into w, under the resource's name, or returns a
+	// server that is there already, where that keeps the resource: as a database that
+	// keeps the lock too.
 	Open(w *sim.World) (*sim.Server, error)
 }
 

@@ -17,7 +17,7 @@ const Patience = 10 * time.Second
 type client struct {
 	recorder  *recorder
 	script    Script
-	resources []*sim.Server
+	resources []protected
 	held      []*holding  // in the order in which they were acquired
 	working   *sim.Signal // ends the work that it is at; nil when it is at none
 	read      []reading
@@ -113,9 +113,10 @@ func (c *client) acquire(p *sim.Process, l *Line) {
 }
 
 func (c *client) try(p *sim.Process, key string) bool {
-	h := c.recorder.acquire(p, key)
-	if h == nil {
-		return false
+	held := c.holding(key)
+	h := c.recorder.acquire(p, key, held)
+	if h == nil || h == held {
+		return h != nil
 	}
 	h.onLoss = c.interrupt
 	c.held = append(c.held, h)
@@ -180,6 +181,10 @@ func (c *client) interrupt() {
 func (c *client) release(p *sim.Process, key string) {
 	h := c.holding(key)
 	if h == nil {
+		return
+	}
+	if h.nested > 0 {
+		c.recorder.leave(p, h)
 		return
 	}
 	c.held = slices.DeleteFunc(c.held, func(x *holding) bool { return x == h })

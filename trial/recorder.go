@@ -43,6 +43,8 @@ type holding struct {
 	minted int64
 	// renewals are the attempts of the watch to extend it.
 	renewals int
+	// nested is how often it was acquired again.
+	nested int
 	// onLoss is called when the client learns of the loss.
 	onLoss func()
 }
@@ -72,9 +74,11 @@ func (r *recorder) lose(p *sim.Process, h *holding, why string) {
 	}
 }
 
-// acquire makes one attempt. It returns nil when the lock was not granted, for
-// whatever reason: nobody may believe in an outcome that it does not know.
-func (r *recorder) acquire(p *sim.Process, key string) *holding {
+// acquire makes one attempt of a client that holds held, or nil, of that lock. It
+// returns nil when the lock was not granted, for whatever reason: nobody may believe
+// in an outcome that it does not know, unless its library does. It returns held where
+// the lock counts.
+func (r *recorder) acquire(p *sim.Process, key string, held *holding) *holding {
 	r.grants++
 	call := r.call(p, history.Acquire, key, r.grants)
 	g, err := r.lock.Acquire(p, key)
@@ -82,10 +86,13 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	e.Value = g.Value
 	if e.Outcome == history.OK {
 		r.possible(call, &g)
+		if g.Nested {
+			return r.again(p, call, e, held, &g)
+		}
 		promise(&e, call, g)
 	}
 	p.Record(e)
-	if e.Outcome != history.OK {
+	if e.Outcome != history.OK && !g.Assumed {
 		return nil
 	}
 	h := &holding{key: key, id: call.event.Grant, grant: g, until: e.Until, believing: true}
@@ -93,6 +100,34 @@ func (r *recorder) acquire(p *sim.Process, key string) *holding {
 	r.expire(p, h)
 	r.follow(h)
 	return h
+}
+
+// again takes down that a client acquired once more what it holds, which e is the
+// return of: that extends the grant it has.
+func (r *recorder) again(p *sim.Process, c calling, e history.Event, held *holding, g *models.Grant) *holding {
+	if held == nil || held.grant.Value != g.Value {
+		panic(fmt.Sprintf("the lock returned an impossible grant for acquire of %q: nested in %q: want the value of a grant that the client holds", e.Lock, g.Value))
+	}
+	e.Verb, e.Grant, e.Why = history.Extend, held.id, history.ExtendAgain
+	r.renewed(p, held, c, e, *g)
+	held.nested++
+	return held
+}
+
+// leave releases h once less than it was acquired: the client holds it on.
+func (r *recorder) leave(p *sim.Process, h *holding) {
+	h.nested--
+	call := r.call(p, history.Extend, h.key, h.id)
+	err := r.lock.Release(p, h.key, h.grant)
+	e := r.outcome(p, call, err)
+	if e.Outcome == history.OK {
+		promise(&e, call, h.grant)
+		e.Until, e.Why = h.until, history.ExtendInner // it asked for no more than stands
+	}
+	p.Record(e)
+	if e.Outcome == history.NotHeld {
+		r.lose(p, h, history.DoubtLost)
+	}
 }
 
 // follow listens to what the lock says of h by itself.
@@ -177,13 +212,15 @@ func (r *recorder) extend(p *sim.Process, h *holding) {
 	}
 }
 
-// renew is an extension by whoever watches over h: unless that ignores it, a
-// failure of any kind ends the work.
+// renew is an extension by whoever watches over h: unless that ignores it, or quits
+// and tells nobody, a failure of any kind ends the work.
 func (r *recorder) renew(p *sim.Process, h *holding) {
 	h.renewals++
 	outcome := r.ask(p, h)
 	switch {
 	case outcome == history.OK || h.watch.Ignore:
+	case h.watch.Quit:
+		h.watch = nil
 	case outcome == history.NotHeld:
 		r.lose(p, h, history.DoubtLost)
 	default:
@@ -206,20 +243,27 @@ func (r *recorder) prolong(p *sim.Process, h *holding, attempt func() (models.Gr
 	call := r.call(p, history.Extend, h.key, h.id)
 	g, err := attempt()
 	e := r.outcome(p, call, err)
-	if e.Outcome == history.OK {
-		r.possible(call, &g)
-		inherit(&g, &h.grant)
-		promise(&e, call, g)
-		if g.Term >= h.grant.Term {
-			e.Until = max(e.Until, h.until)
-		}
-		h.grant, h.until = g, e.Until
+	if e.Outcome != history.OK {
+		p.Record(e)
+		return e.Outcome, err
 	}
+	r.possible(call, &g)
+	r.renewed(p, h, call, e, g)
+	return e.Outcome, nil
+}
+
+// renewed takes down with e that h has got the new term of g.
+func (r *recorder) renewed(p *sim.Process, h *holding, c calling, e history.Event, g models.Grant) {
+	inherit(&g, &h.grant)
+	promise(&e, c, g)
+	if g.Term >= h.grant.Term {
+		e.Until = max(e.Until, h.until)
+	}
+	h.grant, h.until = g, e.Until
 	p.Record(e)
-	if e.Outcome == history.OK && h.believing {
+	if h.believing {
 		r.expire(p, h)
 	}
-	return e.Outcome, err
 }
 
 // inherit gives an extension what it does not say anew.
@@ -300,8 +344,9 @@ func (r *recorder) outcome(p *sim.Process, c calling, err error) history.Event {
 	switch {
 	case err == nil:
 		e.Outcome = history.OK
-	case errors.Is(err, models.ErrHeld), errors.Is(err, sim.ErrRefused) && r.sent(p, c) == 1:
-		// A connection that was refused carried nothing: the operation never was.
+	case errors.Is(err, models.ErrHeld), errors.Is(err, sim.ErrRefused) && r.sent(p, c) == 1, errors.Is(err, sim.ErrClosed) && r.sent(p, c) == 0:
+		// A connection that was refused, or closed before, carried nothing: the operation
+		// never was.
 		e.Outcome = history.Refused
 		if err != models.ErrHeld {
 			e.Why = err.Error()

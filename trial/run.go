@@ -137,22 +137,30 @@ func links(w *sim.World, tables map[string][]time.Duration) error {
 	return nil
 }
 
-func open(w *sim.World, resources []models.Resource) ([]*sim.Server, error) {
-	var servers []*sim.Server
+// protected is a resource and the server that keeps it.
+type protected struct {
+	name   string
+	server *sim.Server
+}
+
+func open(w *sim.World, resources []models.Resource) ([]protected, error) {
+	var opened []protected
 	for _, r := range resources {
-		if w.Machine(r.Name()) != nil {
-			return nil, fmt.Errorf("cast: resource %q: there is another machine of that name", r.Name())
+		name := r.Name()
+		if w.Machine(name) != nil || slices.ContainsFunc(opened, func(p protected) bool { return p.name == name }) {
+			return nil, fmt.Errorf("cast: resource %q: there is another machine of that name", name)
 		}
+		before := len(w.Machines())
 		s, err := r.Open(w)
 		if err != nil {
-			return nil, fmt.Errorf("resource %s: %w", r.Name(), err)
+			return nil, fmt.Errorf("resource %s: %w", name, err)
 		}
-		if s == nil || s.Name() != r.Name() {
-			return nil, fmt.Errorf("resource %s: Open put up no server of that name", r.Name())
+		if s == nil || s.Name() != name && !slices.Contains(w.Machines()[:before], s.Machine()) {
+			return nil, fmt.Errorf("resource %s: Open put up no server of that name, and found none", name)
 		}
-		servers = append(servers, s)
+		opened = append(opened, protected{name, s})
 	}
-	return servers, nil
+	return opened, nil
 }
 
 // able says which step of a script the lock cannot do.

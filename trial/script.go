@@ -15,11 +15,12 @@ import (
 //	                                  to jitter more, after each refusal
 //	try [KEY]                         one attempt; refused: on behind the release of KEY
 //	extend [KEY]                      ask for a new term
-//	watch [KEY] every 3s [times 5] [main] [ignore]
+//	watch [KEY] every 3s [times 5] [main] [ignore|quit]
 //	                                  from now on, extend the lock that often, no
 //	                                  more than 5 times: in a thread of its own, or
 //	                                  (main) only while working; a failure ends the
-//	                                  work, or (ignore) does not
+//	                                  work, or (ignore) changes nothing, or (quit) ends
+//	                                  the watch, which tells nobody
 //	look [KEY]                        ask who holds the lock
 //	check [KEY]                       ask, and give up the lock if it is another's
 //	work 1s                           work; ends early when the client knows that it lost the lock
@@ -57,6 +58,7 @@ type Line struct {
 	Times  int           // watch: how often at most; 0 for without end
 	Main   bool          // watch: by the first thread, while it works
 	Ignore bool          // watch: a failed extension changes nothing
+	Quit   bool          // watch: a failed extension ends the watch, and nobody is told
 	Blind  bool          // write: not computed from what was read
 	Value  string        // write: what; the client's name where it is empty
 }
@@ -114,6 +116,9 @@ func (l Line) String() string {
 	}
 	if l.Ignore {
 		words = append(words, "ignore")
+	}
+	if l.Quit {
+		words = append(words, "quit")
 	}
 	if l.With != "" {
 		words = append(words, "and", l.With)
@@ -271,8 +276,9 @@ func (l *Line) takeWatch(words []string) ([]string, error) {
 	if len(words) > 0 && words[0] == "main" {
 		l.Main, words = true, words[1:]
 	}
-	if len(words) > 0 && words[0] == "ignore" {
-		l.Ignore, words = true, words[1:]
+	if len(words) > 0 && (words[0] == "ignore" || words[0] == "quit") {
+		l.Ignore, l.Quit = words[0] == "ignore", words[0] == "quit"
+		words = words[1:]
 	}
 	return words, nil
 }

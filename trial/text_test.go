@@ -34,6 +34,7 @@ func TestScriptText(t *testing.T) {
 		{"watch every 3s times 5", ""},
 		{"watch every 3s times 1 main ignore", ""},
 		{"watch b every 3300ms main ignore; check; check b", "watch b every 3.3s main ignore; check; check b"},
+		{"watch every 3s quit", ""},
 	} {
 		s, err := trial.ParseScript(c.text)
 		require.NoError(t, err)
@@ -66,6 +67,7 @@ func TestScriptErrors(t *testing.T) {
 		{"watch every 3s times", `step 1, "watch every 3s times": there is "" behind times: want a number such as 3, at least 1`},
 		{"watch every 3s times 0", `step 1, "watch every 3s times 0": there is "0" behind times: want a number such as 3, at least 1`},
 		{"watch every 3s main times 2", `step 1, "watch every 3s main times 2": there is "times" behind it: want the end of the step`},
+		{"watch every 3s ignore quit", `step 1, "watch every 3s ignore quit": there is "quit" behind it: want the end of the step`},
 		{"watch every 3s loudly", `step 1, "watch every 3s loudly": there is "loudly" behind it: want the end of the step`},
 		{"try every 1s", `step 1, "try every 1s": there is "every" behind it: want the end of the step`},
 	} {

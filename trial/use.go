@@ -98,9 +98,9 @@ func (c *client) mint(p *sim.Process, server *sim.Server, object string) {
 }
 
 func (c *client) resource(name string) *sim.Server {
-	for _, s := range c.resources {
-		if s.Name() == name {
-			return s
+	for _, r := range c.resources {
+		if r.name == name {
+			return r.server
 		}
 	}
 	return nil // cannot be: the spec was validated

@@ -50,6 +50,9 @@ func TestWatch(t *testing.T) {
 		{"its main thread does, another watches", "watch every 3300ms", "before c1.write#1  pause c1 thread 14s", check.Exclusive, 0},
 		{"renewals fail, and that ends the work", "watch every 3300ms", "at 6s  partition c1|r1", check.Exclusive, 0},
 		{"renewals fail, and nobody cares", "watch every 3300ms ignore", "at 6s  partition c1|r1", check.Overlapping, 1},
+		{"a renewal fails, and the watch ends unheard", "watch every 3300ms quit", "at 6s  partition c1|r1 1s", check.Overlapping, 1},
+		{"a renewal fails, and the next one does it", "watch every 3300ms ignore", "at 6s  partition c1|r1 1s", check.Exclusive, 0},
+		{"the main thread's ends unheard", "watch every 3300ms main quit", "at 6s  partition c1|r1 1s", check.Overlapping, 1},
 		{"no watch at all", "work 0s", "", check.Overlapping, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
