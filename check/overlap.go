@@ -90,6 +90,10 @@ func (r *record) lingering(p *spell, ended, at time.Duration) charge {
 // that did not tell. what hindered it meanwhile may be known.
 func (r *record) accepted(p *spell, ended time.Duration, what string) charge {
 	c := r.clients.keys[p.client]
+	if i := r.session(p.grant, ended); i != none {
+		return charge{fmt.Sprintf("%s accepted at %s a lock that had ended with its session on %s at %s",
+			c, seconds(p.from), r.event(i).Who, seconds(ended)), Recipe, c}
+	}
 	cause := fmt.Sprintf("%s accepted at %s a lock whose term had ended at %s", c, seconds(p.from), seconds(ended))
 	if what != "" {
 		cause = what + "; " + cause

@@ -18,6 +18,7 @@ import (
 	"locksim/models/redis"
 	"locksim/models/resource"
 	"locksim/models/service"
+	"locksim/models/sql"
 	"locksim/models/twophase"
 	"locksim/models/zookeeper"
 )
@@ -45,6 +46,10 @@ func Systems() []Entry[models.System] {
 		{"two-phase", func() models.System { return new(twophase.Lock) }, twophase.Lock{}.About()},
 		{"kubernetes", func() models.System { return new(kubernetes.LeaderElection) }, kubernetes.LeaderElection{}.About()},
 		{"chubby", func() models.System { return new(chubby.Lock) }, chubby.Lock{}.About()},
+		{"lease-table", func() models.System { return new(sql.Lease) }, sql.Lease{}.About()},
+		{"advisory", func() models.System { return new(sql.Advisory) }, sql.Advisory{}.About()},
+		{"row", func() models.System { return new(sql.Row) }, sql.Row{}.About()},
+		{"job-runs", func() models.System { return new(sql.JobRuns) }, sql.JobRuns{}.About()},
 	}
 }
 
@@ -55,6 +60,8 @@ func Resources() []Entry[models.Resource] {
 		{Name: "mailer", New: func() models.Resource { return new(resource.Mailer) }},
 		{Name: "leaderless-store", New: func() models.Resource { return new(quorum.Store) }},
 		{Name: "etcd-keys", New: func() models.Resource { return new(etcd.Keys) }},
+		{Name: "documents", New: func() models.Resource { return new(sql.Documents) }},
+		{Name: "inbox", New: func() models.Resource { return new(sql.Inbox) }},
 	}
 }
 

@@ -25,5 +25,5 @@ func TestNames(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "lease", name, "a value as well as a pointer")
 	_, err = catalog.New(catalog.Resources(), "resource", "disk")
-	require.EqualError(t, err, `no resource "disk": want one of store, mailer, leaderless-store, etcd-keys`)
+	require.EqualError(t, err, `no resource "disk": want one of store, mailer, leaderless-store, etcd-keys, documents, inbox`)
 }
