@@ -108,11 +108,25 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 	}
 	end := r.ended(a, b, stop, until)
 	if end == none {
-		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s", r.owner(b), at, r.ran(a, until)))
+		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s%s", r.owner(b), at, r.ran(a, until), r.apart(a, b)))
 	}
 	c := r.ending(a, end)
 	c.cause = fmt.Sprintf("%s; %s's grant at %s %s; %s", c.cause, r.owner(b), at, r.need(a, b, end, stop, until), r.ran(a, until))
 	return c
+}
+
+// apart says of two grants that no node knows of both, where that is so.
+func (r *record) apart(a, b int32) string {
+	ra, rb := r.reply(a), r.reply(b)
+	if ra == nil || rb == nil || ra.Votes == "" || rb.Votes == "" {
+		return ""
+	}
+	for v := range strings.SplitSeq(ra.Votes, ",") {
+		if votes(rb, v) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("; %s's lock is on %s, %s's on %s, and neither knows of the other's", r.owner(a), ra.Votes, r.owner(b), rb.Votes)
 }
 
 // need says how grant b hung on the end of the key of a at event end: it needed

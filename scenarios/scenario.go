@@ -183,6 +183,14 @@ func All() []*Scenario {
 		logToken(),
 		silentSession(),
 		serviceQueue(),
+		leaseTable(),
+		leaseRace(),
+		leaseStaleID(),
+		leaseRelease(),
+		leaseAppClock(),
+		leaseDBJump(),
+		leaseTimeZone(),
+		leaseNow(),
 	}
 }
 

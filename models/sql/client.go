@@ -107,6 +107,14 @@ func (ds *drivers) do(p *sim.Process, to *sim.Server, i int, stmt statement) (Re
 	return res, err
 }
 
+// yes is what it means that a statement returned 1, or 0 or NULL.
+func yes(res Result, err error) error {
+	if err == nil && res.Number == 0 {
+		return models.ErrNotHeld
+	}
+	return err
+}
+
 // checkTimeout fills in the default of a driver's time-out: none, as drivers have it.
 func checkTimeout(timeout *time.Duration) error {
 	switch {

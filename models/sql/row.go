@@ -144,6 +144,5 @@ func (l *rowLock) Release(p *sim.Process, key string, g models.Grant) error {
 			return err
 		}
 	}
-	_, err := l.do(p, key, &End{Commit: true})
-	return err
+	return yes(l.do(p, key, &End{Commit: true}))
 }

@@ -58,7 +58,8 @@ func (r Result) Label() string {
 type (
 	// Begin is BEGIN.
 	Begin struct{}
-	// End is COMMIT, or without Commit ROLLBACK.
+	// End is COMMIT, or without Commit ROLLBACK. Number is 1 where there was a transaction
+	// that could be committed, as the server's warning says otherwise.
 	End struct{ Commit bool }
 	// Ping is SELECT 1.
 	Ping struct{}
@@ -96,8 +97,10 @@ func (e *End) run(x *running) Result {
 	case x.tx.implicit: // there is nothing to end
 	case e.Commit:
 		x.db.commit(x.tx)
+		return Result{Number: 1}
 	default:
 		x.db.rollback(x.tx)
+		return Result{Number: 1}
 	}
 	return Result{}
 }
