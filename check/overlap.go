@@ -91,8 +91,8 @@ func (r *record) lingering(p *spell, ended, at time.Duration) charge {
 func (r *record) accepted(p *spell, ended time.Duration, what string) charge {
 	c := r.clients.keys[p.client]
 	if i := r.session(p.grant, ended); i != none {
-		return charge{fmt.Sprintf("%s accepted at %s a lock that had ended with its session on %s at %s",
-			c, seconds(p.from), r.event(i).Who, seconds(ended)), Recipe, c}
+		return charge{fmt.Sprintf("%s accepted at %s a lock that had ended with its %s on %s at %s",
+			c, seconds(p.from), r.event(i).Why, r.event(i).Who, seconds(ended)), Recipe, c}
 	}
 	cause := fmt.Sprintf("%s accepted at %s a lock whose term had ended at %s", c, seconds(p.from), seconds(ended))
 	if what != "" {

@@ -107,7 +107,7 @@ func (r *record) read(h *history.History) {
 			switch e.Why {
 			case history.FreedDeleted:
 				r.marks = append(r.marks, int32(i))
-			case history.FreedSession:
+			case history.FreedSession, history.FreedTransaction:
 				r.ends = append(r.ends, int32(i))
 			}
 		case history.Strayed:

@@ -55,7 +55,7 @@ func (r *record) session(n int32, ended time.Duration) int32 {
 // over says how the promise of client's grant n came to its end at an instant.
 func (r *record) over(client string, n int32, ended time.Duration) string {
 	if i := r.session(n, ended); i != none {
-		return fmt.Sprintf("%s's session on %s ended at %s", client, r.event(i).Who, seconds(ended))
+		return fmt.Sprintf("%s's %s on %s ended at %s", client, r.event(i).Why, r.event(i).Who, seconds(ended))
 	}
 	return fmt.Sprintf("%s's term ended at %s", client, seconds(ended))
 }

@@ -149,6 +149,9 @@ const (
 	// promised. A session that ends before the term that it had been promised is none
 	// of these but FreedExpired.
 	FreedSession = "session"
+	// FreedTransaction: the same of a transaction that held it, where it was not the
+	// client who ended that.
+	FreedTransaction = "transaction"
 )
 
 // How a request strayed.

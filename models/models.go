@@ -3,8 +3,8 @@
 //
 // The packages below it are the systems themselves: models/lease (an ideal lock
 // service), models/redis (SET NX PX and Redlock on real Redis commands),
-// models/quorum (replicas without a leader), models/raft (groups that agree) and the
-// systems on it; models/resource is what a lock protects, and models/catalog knows
+// models/quorum (replicas without a leader), models/sql (a lease table, sessions and
+// rows in a database), models/raft (groups that agree) and the systems on it; models/resource is what a lock protects, and models/catalog knows
 // them all by name. A user's own lock needs no more than the two interfaces System
 // and Lock.
 package models
@@ -197,9 +197,9 @@ type Deadline struct {
 type Resource interface {
 	// Name is how a client's script calls it.
 	Name() string
-	// Open puts the resource's server into w, under the resource's name, or returns a
-	// server that is there already, where that keeps the resource: as a database that
-	// keeps the lock too.
+	// Open puts the resource's server into w, under the resource's name; or it returns
+	// another server of w that keeps the resource, as a database does that may keep the
+	// lock too.
 	Open(w *sim.World) (*sim.Server, error)
 }
 

@@ -64,7 +64,7 @@ func newLanes(h *history.History) *lanes {
 				grants[e.Value] = e.Grant
 			}
 		case history.Freed:
-			if e.Why == history.FreedSession {
+			if e.Why == history.FreedSession || e.Why == history.FreedTransaction {
 				ends = append(ends, i)
 			}
 		case history.Believe:

@@ -30,7 +30,7 @@ func (s *teller) freed(i int, e *history.Event) {
 		what = fmt.Sprintf("%s is older than %s's: dropped%s", key, e.Peer, where)
 	case history.FreedEvicted:
 		what = key + " is evicted" + where
-	case history.FreedSession:
+	case history.FreedSession, history.FreedTransaction:
 		what = s.session(e) + " has ended, and its lock with it" + where
 	}
 	s.add(i, who, what+still)
@@ -67,12 +67,16 @@ func (s *teller) key(e *history.Event, at time.Duration) (whose, still string) {
 	return g.client + "'s key" + s.of(e.Lock), still
 }
 
-// session is whose session e is about.
+// session is whose session, or transaction, e is about.
 func (s *teller) session(e *history.Event) string {
-	if g := s.keys[e.Value]; g != nil {
-		return g.client + "'s session" + s.of(e.Lock)
+	what := "session"
+	if e.Why == history.FreedTransaction {
+		what = e.Why
 	}
-	return "session " + e.Value
+	if g := s.keys[e.Value]; g != nil {
+		return g.client + "'s " + what + s.of(e.Lock)
+	}
+	return what + " " + e.Value
 }
 
 // strayed tells of a request that came on the wrong session.

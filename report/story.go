@@ -221,7 +221,7 @@ func (s *teller) remarks(l *lanes) []line {
 		if end := b.until(b.to); b.ended > end && end > s.h.Events[b.from].At {
 			what, pos := "its term", s.before(end)-1
 			if b.session > 0 {
-				what, pos = "its session", b.session // behind what ended it
+				what, pos = "its "+s.h.Events[b.session].Why, b.session // behind what ended it
 			}
 			list = append(list, line{at: end, pos: pos, who: b.client,
 				what: what + s.of(b.lock) + " is over; it goes on believing"})

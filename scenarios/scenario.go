@@ -191,6 +191,20 @@ func All() []*Scenario {
 		leaseDBJump(),
 		leaseTimeZone(),
 		leaseNow(),
+		leaseFailover(),
+		heartbeatLost(),
+		advisoryCut(),
+		getLock(),
+		advisoryLevel(),
+		poolUnpinned(),
+		pgBouncer(),
+		galera(),
+		sqlDeadlock(),
+		claimRow(),
+		splitQueue(),
+		sameDatabase(),
+		jobRuns(),
+		redelivery(),
 	}
 }
 

@@ -165,7 +165,7 @@ func leaseNow() *Scenario {
 	s := &Scenario{
 		Name:   "lease-now",
 		Claim:  "in PostgreSQL a lease begins with its transaction: a pause behind BEGIN leaves nothing of it, and nobody notices",
-		Claims: []string{"S53", "K12"},
+		Claims: []string{"S53"},
 	}
 	s.Params = []Param{
 		choice("dialect", &dialect, dialectNames, "whose database"),

@@ -142,23 +142,26 @@ type annex struct{ name, server string }
 func (a annex) Name() string { return a.name }
 
 func (a annex) Open(w *sim.World) (*sim.Server, error) {
+	if a.server == "" {
+		return nil, nil
+	}
 	if m := w.Machine(a.server); m != nil {
 		return m.Server(), nil
 	}
-	return w.Server(a.server, nil), nil
+	return resource.Plain(a.server).Open(w)
 }
 
-// TestResourcesOnOneServer: a resource may be kept by a server that is there
-// already.
+// TestResourcesOnOneServer: a resource may be kept by a server of another name, which
+// may be there already.
 func TestResourcesOnOneServer(t *testing.T) {
 	t.Parallel()
 	members := cast(client("c1", "write doc; write notes"))
-	members.Resources = []models.Resource{resource.Plain("doc"), annex{"notes", "doc"}}
+	members.Resources = []models.Resource{annex{"doc", "db"}, annex{"notes", "db"}}
 	r := trial.Test(t, trial.Spec{Cast: members})
 	var objects []string
 	for _, e := range r.History.Events {
 		if e.Kind == history.Write {
-			require.Equal(t, "doc", e.Who)
+			require.Equal(t, "db", e.Who)
 			objects = append(objects, e.Lock)
 		}
 	}
@@ -168,7 +171,7 @@ func TestResourcesOnOneServer(t *testing.T) {
 		resource models.Resource
 		says     string
 	}{
-		{annex{"notes", "attic"}, "resource notes: Open put up no server of that name, and found none"},
+		{annex{"notes", ""}, "resource notes: Open returned no server of this world"},
 		{annex{"doc", "doc"}, `cast: resource "doc": there is another machine of that name`},
 	} {
 		members.Resources = []models.Resource{resource.Plain("doc"), c.resource}

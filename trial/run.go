@@ -150,13 +150,12 @@ func open(w *sim.World, resources []models.Resource) ([]protected, error) {
 		if w.Machine(name) != nil || slices.ContainsFunc(opened, func(p protected) bool { return p.name == name }) {
 			return nil, fmt.Errorf("cast: resource %q: there is another machine of that name", name)
 		}
-		before := len(w.Machines())
 		s, err := r.Open(w)
 		if err != nil {
 			return nil, fmt.Errorf("resource %s: %w", name, err)
 		}
-		if s == nil || s.Name() != name && !slices.Contains(w.Machines()[:before], s.Machine()) {
-			return nil, fmt.Errorf("resource %s: Open put up no server of that name, and found none", name)
+		if s == nil || s.World() != w {
+			return nil, fmt.Errorf("resource %s: Open returned no server of this world", name)
 		}
 		opened = append(opened, protected{name, s})
 	}

@@ -179,16 +179,16 @@ func TestSessionsEnd(t *testing.T) {
 		idle           time.Duration
 		freed          []string
 	}{
-		{"it ends", "", 0, []string{"1m0.001s s1/1 session"}},
-		{"killed", "at 2s  kill c1", 0, []string{"2.001s s1/1 session"}},
-		{"reset", "at 2s  reset c1 db", 0, []string{"2s s1/1 session"}},
-		{"cut off: the next probe", "at 2s  partition c1|db", 0, []string{"10.001s s1/1 session"}},
-		{"cut off for less than that", "at 2s  partition c1|db 8s", 0, []string{"1m0.001s s1/1 session"}},
-		{"suspended", "at 12s  pause c1 suspend 20s", 0, []string{"20.001s s1/1 session"}},
-		{"stopped: its kernel answers for ever", "at 2s  pause c1 gc 2h", 0, []string{"2h0m2.001s s1/1 session"}},
-		{"stopped, and ended for idleness", "at 2s  pause c1 gc 2h", 30 * sec, []string{"30.001s s1/1 session"}},
-		{"killed behind a partition: the probe after that", "at 2s  partition c1|db 5s\nat 3s  kill c1", 0, []string{"10.001s s1/1 session"}},
-		{"the server restarts", "at 2s  restart db power-loss", 0, []string{"2s s1/1 session"}},
+		{"it ends", "", 0, []string{"1m0.001s db.s1/1 session"}},
+		{"killed", "at 2s  kill c1", 0, []string{"2.001s db.s1/1 session"}},
+		{"reset", "at 2s  reset c1 db", 0, []string{"2s db.s1/1 session"}},
+		{"cut off: the next probe", "at 2s  partition c1|db", 0, []string{"10.001s db.s1/1 session"}},
+		{"cut off for less than that", "at 2s  partition c1|db 8s", 0, []string{"1m0.001s db.s1/1 session"}},
+		{"suspended", "at 12s  pause c1 suspend 20s", 0, []string{"20.001s db.s1/1 session"}},
+		{"stopped: its kernel answers for ever", "at 2s  pause c1 gc 2h", 0, []string{"2h0m2.001s db.s1/1 session"}},
+		{"stopped, and ended for idleness", "at 2s  pause c1 gc 2h", 30 * sec, []string{"30.001s db.s1/1 session"}},
+		{"killed behind a partition: the probe after that", "at 2s  partition c1|db 5s\nat 3s  kill c1", 0, []string{"10.001s db.s1/1 session"}},
+		{"the server restarts", "at 2s  restart db power-loss", 0, []string{"2s db.s1/1 session"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := locked(t, Advisory{Keepalive: 10 * sec, IdleTimeout: c.idle})
@@ -226,7 +226,7 @@ func TestReconnect(t *testing.T) {
 		})
 		s.apply("at 2s  reset c1 db")
 		s.run()
-		require.Equal(t, []string{"2s s1/1 session"}, s.freed())
+		require.Equal(t, []string{"2s db.s1/1 session"}, s.freed())
 	}
 }
 
@@ -241,7 +241,7 @@ func TestTimeoutHangsUp(t *testing.T) {
 	})
 	s.apply("at 0s  lose-reply db>c1")
 	s.run()
-	require.Equal(t, []string{"1.001s s1/1 session"}, s.freed())
+	require.Equal(t, []string{"1.001s db.s1/1 session"}, s.freed())
 }
 
 // TestUnpinnedPool: S49: the unlock goes by another connection, returns false, and
@@ -288,7 +288,7 @@ func TestPgBouncer(t *testing.T) {
 			})
 		}
 		s.run()
-		require.Equal(t, []string{"c2 s1/1 enter"}, strays(s))
+		require.Equal(t, []string{"c2 db.s1/1 enter"}, strays(s))
 	})
 	t.Run("an unlock elsewhere is false, and the lock outlives its client until server_lifetime", func(t *testing.T) {
 		s := locked(t, Advisory{Pool: PgBouncer, Routes: map[string][]int{"c1": {1, 2}, "c2": {2}}, Wait: -1})
@@ -303,8 +303,8 @@ func TestPgBouncer(t *testing.T) {
 			require.Equal(t, time.Hour+2*hop, s.w.Now())
 		})
 		s.run()
-		require.Equal(t, []string{"c1 s1/1 release"}, strays(s))
-		require.Equal(t, "1h0m0.001s s1/1 session", s.freed()[0])
+		require.Equal(t, []string{"c1 db.s1/1 release"}, strays(s))
+		require.Equal(t, "1h0m0.001s db.s1/1 session", s.freed()[0])
 	})
 	t.Run("locks of the transaction are right", func(t *testing.T) {
 		s := locked(t, Advisory{Pool: PgBouncer, Level: Transaction})

@@ -12,7 +12,7 @@ import (
 // session is what the server keeps for one connection: its transaction, its user
 // locks, its last inserted id.
 type session struct {
-	name   string // "s1"
+	name   string // "db.s1"
 	client string // who it serves now
 	conn   *sim.Conn
 	tx     *transaction
@@ -46,7 +46,7 @@ func (db *Database) session(c *sim.Conn) *session {
 
 func (db *Database) newSession(client string) *session {
 	db.born++
-	s := &session{name: "s" + strconv.Itoa(db.born), client: client}
+	s := &session{name: db.server.Name() + ".s" + strconv.Itoa(db.born), client: client}
 	db.sessions = append(db.sessions, s)
 	return s
 }

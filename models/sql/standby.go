@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"fmt"
 	"time"
 
 	"locksim/clock"
@@ -104,7 +103,7 @@ func (db *Database) Promote(_, standby *sim.Server) string {
 	}
 	db.dropAll()
 	if lost > 0 {
-		return fmt.Sprintf("was promoted without %s", count(lost, "lease"))
+		return "was promoted, " + db.pair.lag.String() + " behind"
 	}
 	return "was promoted"
 }
@@ -122,12 +121,8 @@ func (v *version) lease() (lease, bool) {
 // committed is on the disk, whichever way the server went down. It is a method of
 // faults.Restarter.
 func (db *Database) Crash(*sim.Server, faults.Crash) string {
-	n := len(db.sessions)
 	db.dropAll()
-	if n == 0 {
-		return "restarted with all that was committed"
-	}
-	return fmt.Sprintf("restarted with all that was committed, without %s", count(n, "session"))
+	return "restarted without its sessions"
 }
 
 // dropAll forgets what no crash leaves: the sessions, and what they had.
@@ -156,10 +151,3 @@ func (db *Database) dropAll() {
 
 // Restarted is a method of faults.Restarter.
 func (db *Database) Restarted(*sim.Server) string { return "back up" }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

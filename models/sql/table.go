@@ -90,20 +90,23 @@ func get[R any](x *running, t *table, key string) (R, bool) {
 // the same key is not committed yet, it waits for that.
 func insert[R any](x *running, t *table, key string, value R, nothing bool) Result {
 	r := t.place(key)
-	if v := r.latest(); v != nil || r.holder == x.tx && r.draft != nil {
-		switch {
-		case !nothing:
-			return x.fail(duplicate)
-		case v != nil && x.unseen(v):
-			return x.fail(serialization)
+	v := r.latest()
+	if v == nil && r.current(x.tx) == nil {
+		if !x.lock(r) {
+			return x.blocked()
 		}
-		return Result{}
+		x.given = nil
+		x.change(r, value)
+		return Result{Rows: 1}
 	}
-	if !x.lock(r) {
-		return x.blocked()
+	x.giveOn(r)
+	switch {
+	case !nothing:
+		return x.fail(duplicate)
+	case v != nil && x.unseen(v):
+		return x.fail(serialization)
 	}
-	x.change(r, value)
-	return Result{Rows: 1}
+	return Result{}
 }
 
 // update changes the row of key where it is so, and returns 1 row or 0. It waits
@@ -111,11 +114,11 @@ func insert[R any](x *running, t *table, key string, value R, nothing bool) Resu
 // (PostgreSQL's read committed; InnoDB waits first and looks then).
 func update[R any](x *running, t *table, key string, where func(R) bool, set func(R) R) Result {
 	r, res := find(x, t, key, where, false)
-	if r == nil || res.Err != nil {
+	if r == nil {
 		return res
 	}
 	x.change(r, set(r.current(x.tx).(R)))
-	return Result{Rows: 1}
+	return res
 }
 
 // selectForUpdate locks the row of key where it is so, and returns 1 row or 0. With
@@ -125,28 +128,40 @@ func selectForUpdate[R any](x *running, t *table, key string, where func(R) bool
 	return res
 }
 
-// find locks the row of key where it is so; the row is nil when there is none.
+// find locks the row of key where it is so; the row is nil when there is none, or x
+// has to wait for it.
 func find[R any](x *running, t *table, key string, where func(R) bool, skip bool) (*row, Result) {
 	r := t.row(key)
 	seen, ok := r.visible(x.tx).(R)
 	if !ok || !where(seen) {
+		x.giveOn(r)
 		return nil, Result{}
 	}
 	if skip && r.holder != nil && r.holder != x.tx {
 		return nil, Result{}
 	}
-	mine := r.holder == x.tx
+	fresh := r.holder == nil
 	if !x.lock(r) {
 		return nil, x.blocked()
 	}
 	if v := r.latest(); v != nil && x.unseen(v) {
 		return nil, x.fail(serialization)
 	}
-	if now, ok := r.current(x.tx).(R); ok && where(now) {
-		return r, Result{Rows: 1}
+	if now, ok := r.current(x.tx).(R); !ok || !where(now) {
+		if fresh {
+			x.given = r
+		}
+		x.giveOn(r)
+		return nil, Result{}
 	}
-	if !mine || r.draft == nil {
+	x.given = nil
+	return r, Result{Rows: 1}
+}
+
+// giveOn gives a row that was handed to x to the next: x has no use for it.
+func (x *running) giveOn(r *row) {
+	if r != nil && x.given == r {
+		x.given = nil
 		x.tx.unlock(r)
 	}
-	return nil, Result{}
 }

@@ -38,6 +38,7 @@ type running struct {
 	// waits: it does, for a row or a user lock.
 	waits    bool
 	row      *row
+	given    *row // was handed to it while it waited
 	userLock *userLock
 	timer    sim.Alarm // ends the wait
 	check    sim.Alarm // looks for a deadlock
@@ -94,7 +95,7 @@ func (tx *transaction) unlock(r *row) {
 	}
 	next := r.waiters[0]
 	r.waiters = r.waiters[1:]
-	r.holder = next.tx
+	r.holder, next.given = next.tx, r
 	next.tx.locked = append(next.tx.locked, r)
 	next.resume()
 }
@@ -130,7 +131,7 @@ func (db *Database) end(tx *transaction, facts []history.Event) {
 	}
 	why, by := history.FreedDeleted, tx.s.client
 	if tx.implicit || tx.failed { // it was not the client that ended it
-		why, by = history.FreedSession, ""
+		why, by = history.FreedTransaction, ""
 	}
 	for _, l := range slices.Clone(db.locks) {
 		l.leave(db, func(e *entry) bool { return e.tx == tx }, why, by)
