@@ -4,9 +4,9 @@
 // The packages below it are the systems themselves: models/lease (an ideal lock
 // service), models/redis (SET NX PX and Redlock on real Redis commands),
 // models/quorum (replicas without a leader), models/sql (a lease table, sessions and
-// rows in a database), models/raft (groups that agree) and the systems on it; models/resource is what a lock protects, and models/catalog knows
-// them all by name. A user's own lock needs no more than the two interfaces System
-// and Lock.
+// rows in a database), models/raft (groups that agree) and the systems on it;
+// models/resource is what a lock protects, and models/catalog knows them all by name.
+// A user's own lock needs no more than the two interfaces System and Lock.
 package models
 
 import (

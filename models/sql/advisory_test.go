@@ -460,3 +460,78 @@ func TestAdvisoryOptions(t *testing.T) {
 		require.ErrorContains(t, err, "advisory lock: "+c.says)
 	}
 }
+
+// TestProbesComeAfterSilence: what a client sends puts the next probe off.
+func TestProbesComeAfterSilence(t *testing.T) {
+	s := locked(t, Advisory{Keepalive: 10 * sec})
+	s.client("c1", 0, func(u *user) {
+		g, err := u.acquire()
+		require.NoError(t, err)
+		u.until(5 * sec)
+		_, err = s.lock.(models.Extender).Extend(u.Process, "k", g)
+		require.NoError(t, err)
+		u.until(time.Minute)
+	})
+	s.apply("at 16s  partition c1|db")
+	s.run()
+	require.Equal(t, []string{"25.001s db.s1/1 session"}, s.freed())
+}
+
+// TestServerLifetime: a server connection whose time is over while it serves a
+// transaction is closed when that has ended.
+func TestServerLifetime(t *testing.T) {
+	s := locked(t, Advisory{Pool: PgBouncer, Level: Transaction, Backends: 1, ServerLifetime: 2 * sec})
+	s.client("c1", 0, func(u *user) {
+		for _, want := range []string{"db.s1/1", "db.s2/2"} {
+			g, err := u.acquire()
+			require.NoError(t, err)
+			require.Equal(t, want, g.Value)
+			u.Sleep(5 * sec)
+			require.NoError(t, u.release(g))
+		}
+	})
+	s.run()
+	require.Equal(t, []string{"5.005s db.s1/1 deleted", "10.011s db.s2/2 deleted"}, s.freed())
+}
+
+// TestWhoWaitsWhenTheServerGoes gets nothing.
+func TestWhoWaitsWhenTheServerGoes(t *testing.T) {
+	for _, system := range []models.System{Advisory{Wait: -1}, Row{}} {
+		s := locked(t, system)
+		s.client("c1", 0, func(u *user) {
+			_, err := u.acquire()
+			require.NoError(t, err)
+			u.until(9 * sec)
+		})
+		for _, name := range []string{"c2", "c3"} {
+			s.client(name, sec, func(u *user) {
+				_, err := u.acquire()
+				require.ErrorContains(t, err, "connection reset")
+			})
+		}
+		s.apply("at 2s  restart db kill")
+		s.run()
+		require.Len(t, s.freed(), 1, "c1's, and no lock of those who waited")
+	}
+}
+
+// TestWhoWaitsAndIsGone gets nothing either.
+func TestWhoWaitsAndIsGone(t *testing.T) {
+	for _, system := range []models.System{Advisory{Wait: -1}, Row{}} {
+		s := locked(t, system)
+		s.client("c1", 0, func(u *user) {
+			g, err := u.acquire()
+			require.NoError(t, err)
+			u.until(5 * sec)
+			require.NoError(t, u.release(g))
+		})
+		s.client("c2", sec, func(u *user) { _, _ = u.acquire() })
+		s.client("c3", 2*sec, func(u *user) {
+			_, err := u.acquire()
+			require.NoError(t, err)
+			require.Equal(t, 5*sec+2*hop, s.w.Now())
+		})
+		s.apply("at 3s  kill c2")
+		s.run()
+	}
+}

@@ -336,3 +336,26 @@ func TestLeaseOptions(t *testing.T) {
 		require.ErrorContains(t, err, "lease table: "+c.says)
 	}
 }
+
+// TestWhatAStandbyNeverHeard is no loss where it was over, and no part of its history
+// once it has taken over.
+func TestWhatAStandbyNeverHeard(t *testing.T) {
+	s := locked(t, Lease{TTL: sec, Standby: true, Lag: 5 * sec})
+	s.client("a", 0, func(u *user) {
+		_, err := u.acquire()
+		require.NoError(t, err)
+	})
+	s.apply("at 3s  failover db>db2")
+	s.run()
+	require.Empty(t, s.freed(), "the lease was over by then")
+
+	s = locked(t, Lease{Standby: true})
+	s.client("a", 0, func(u *user) {
+		_, err := u.acquire()
+		require.NoError(t, err)
+	})
+	s.apply("at 0s  delay db>db2 1ms\nat 2ms  delay db>db2 10ms\nat 5ms  failover db>db2")
+	s.run()
+	db2 := s.w.Machine("db2").Server().Handler().(*Database)
+	require.Empty(t, db2.tables.leases.row("k").latest().value.(lease).owner, "it comes too late")
+}

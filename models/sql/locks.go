@@ -73,7 +73,7 @@ func (x *running) takeLock(key, name string, wait bool, tx *transaction) Result 
 		}
 	}
 	l.entries = append(l.entries, e)
-	return Result{Rows: 1, Number: 1, Text: e.value, nested: nested}
+	return Result{Rows: 1, Number: 1, Text: e.value}
 }
 
 // releaseLock gives a lock up that the session of x has taken, once, and reports

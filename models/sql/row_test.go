@@ -370,3 +370,158 @@ func TestKeepers(t *testing.T) {
 		require.Error(t, err, system)
 	}
 }
+
+// TestRowThatDoesNotFit: who has waited for a row, and finds it changed so that it
+// does not fit, does not keep it from the next, though its transaction goes on.
+func TestRowThatDoesNotFit(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		first, second, last statement
+	}{
+		{"update", &FinishTask{ID: "k", State: doneTask}, &SelectTask{ID: "k"}, &FinishTask{ID: "k", State: doneTask}},
+		{"insert", &SeedLease{"k"}, &SeedLease{"k"}, &DropLease{Name: "k", Match: ByName}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := served(t, Options{})
+			s.client("a", 0, func(u *user) {
+				u.exec(&Begin{})
+				require.Equal(t, 1, u.exec(c.first).Rows)
+				u.until(2 * sec)
+				u.exec(&End{Commit: true})
+			})
+			s.client("b", sec, func(u *user) {
+				u.exec(&Begin{})
+				require.Zero(t, u.exec(c.second).Rows)
+				require.Equal(t, 2*sec+2*hop, s.w.Now())
+				u.until(9 * sec)
+			})
+			s.client("c", 1500*hop, func(u *user) {
+				if c.name == "insert" { // it sees no row before there is one
+					u.until(3 * sec)
+				}
+				asked := s.w.Now()
+				require.Equal(t, 1, u.exec(c.last).Rows)
+				require.Equal(t, max(asked, 2*sec)+2*hop, s.w.Now())
+			})
+			s.run()
+		})
+	}
+}
+
+// TestUndoneWrites: what a transaction writes is accepted when it is committed, and
+// refused when it is undone; a client without one, or with another's, is refused.
+func TestUndoneWrites(t *testing.T) {
+	for schedule, want := range map[string][]history.Outcome{
+		"":                   {history.OK, history.Refused},
+		"at 2s  kill c1":     {history.Refused, history.Refused},
+		"at 2s  reset c1 db": {history.Refused, history.Refused},
+	} {
+		s := locked(t, Row{})
+		doc, err := Documents{Called: "doc", Transaction: true}.Open(s.w)
+		require.NoError(t, err)
+		write := func(u *user) {
+			u.Await(u.Send(doc, models.WriteRequest{Object: "doc", Value: u.Name(), Base: -1}), sec)
+		}
+		s.client("c1", 0, func(u *user) {
+			g, err := u.acquire()
+			require.NoError(t, err)
+			write(u)
+			u.until(5 * sec)
+			if u.release(g) != nil {
+				require.NotEmpty(t, schedule)
+			}
+		})
+		s.client("c2", sec, func(u *user) {
+			u.until(6 * sec)
+			write(u)
+		})
+		if schedule != "" {
+			s.apply(schedule)
+		}
+		s.run()
+		var got []history.Outcome
+		var at []time.Duration
+		for _, e := range s.w.History().Events {
+			if e.Kind == history.Write {
+				got, at = append(got, e.Outcome), append(at, e.At)
+			}
+		}
+		require.Equal(t, want, got, schedule)
+		require.Equal(t, map[bool]time.Duration{true: 5*sec + hop, false: at[0]}[schedule == ""], at[0], "with the COMMIT")
+	}
+}
+
+// TestAnothersTransaction is not a client's own.
+func TestAnothersTransaction(t *testing.T) {
+	s := locked(t, Row{})
+	doc, err := Documents{Called: "doc", Transaction: true}.Open(s.w)
+	require.NoError(t, err)
+	s.client("c1", 0, func(u *user) {
+		_, err := u.acquire()
+		require.NoError(t, err)
+		u.until(5 * sec)
+	})
+	s.client("c2", sec, func(u *user) {
+		answer, err := u.Await(u.Send(doc, models.WriteRequest{Object: "doc", Base: -1}), sec)
+		require.NoError(t, err)
+		require.Equal(t, models.Written{}, answer)
+	})
+	s.run()
+}
+
+// TestADeadlocksVictimIsUndone: in InnoDB its whole transaction is, so the other
+// sees nothing of it.
+func TestADeadlocksVictimIsUndone(t *testing.T) {
+	s := served(t, Options{Dialect: MySQL})
+	s.client("c1", 0, func(u *user) {
+		u.exec(&Begin{})
+		u.exec(&SelectTask{ID: "a"})
+		u.until(sec)
+		require.Equal(t, 1, u.exec(&SelectTask{ID: "b"}).Rows, "as it was")
+		require.Equal(t, 1500*hop+2*hop, s.w.Now(), "as soon as c2 is the victim")
+	})
+	s.client("c2", 0, func(u *user) {
+		u.exec(&Begin{})
+		u.exec(&FinishTask{ID: "b", State: doneTask})
+		u.until(1500 * hop)
+		require.Equal(t, "1213", code(u.exec(&SelectTask{ID: "a"})))
+		u.until(5 * sec)
+	})
+	s.run()
+}
+
+// TestThreeInACircle: a circle need not be of two.
+func TestThreeInACircle(t *testing.T) {
+	s := served(t, Options{Dialect: MySQL})
+	victims := 0
+	for i, rows := range [][2]string{{"a", "b"}, {"b", "c"}, {"c", "a"}} {
+		s.client(rows[0], 0, func(u *user) {
+			u.exec(&Begin{})
+			u.exec(&SelectTask{ID: rows[0]})
+			u.until(time.Duration(i+1) * sec)
+			if code(u.exec(&SelectTask{ID: rows[1]})) == "1213" {
+				victims++
+				require.Equal(t, 2, i, "who closes it")
+			}
+			u.exec(&End{Commit: true})
+		})
+	}
+	s.run()
+	require.Equal(t, 1, victims)
+}
+
+// TestALateEnd: a run that was begun again is not ended by who began it first.
+func TestALateEnd(t *testing.T) {
+	s := locked(t, JobRuns{Retake: sec})
+	s.client("c1", 0, func(u *user) {
+		g, err := u.acquire()
+		require.NoError(t, err)
+		u.until(3 * sec)
+		require.ErrorIs(t, u.release(g), models.ErrNotHeld)
+	})
+	s.client("c2", 2*sec, func(u *user) {
+		_, err := u.acquire()
+		require.NoError(t, err)
+	})
+	s.run()
+}

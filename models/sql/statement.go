@@ -37,8 +37,7 @@ type Result struct {
 	// Err: the server has refused.
 	Err *Error
 
-	waits  bool // there is none yet
-	nested bool // the session had the lock already, for the same client
+	waits bool // there is none yet
 }
 
 // Label is the answer in a few words.
