@@ -418,6 +418,25 @@ func TestWaitersAreServedInOrder(t *testing.T) {
 	}
 }
 
+// TestTransactionsEnd: who ends the transaction that has a lock: the client, or not.
+func TestTransactionsEnd(t *testing.T) {
+	for autocommit, want := range map[bool]string{true: "1ms db.s1/1 transaction", false: "1.003s db.s1/1 deleted"} {
+		s := locked(t, Advisory{Level: Transaction, Autocommit: autocommit})
+		s.client("c1", 0, func(u *user) {
+			g, err := u.acquire()
+			require.NoError(t, err)
+			u.until(sec + 2*hop)
+			if autocommit {
+				require.ErrorIs(t, u.release(g), models.ErrNotHeld, "there is no transaction in progress")
+			} else {
+				require.NoError(t, u.release(g))
+			}
+		})
+		s.run()
+		require.Equal(t, []string{want}, s.freed())
+	}
+}
+
 // TestLockTimeout: lock_timeout ends PostgreSQL's patience with an error.
 func TestLockTimeout(t *testing.T) {
 	s := locked(t, Advisory{Wait: 2 * sec})
@@ -525,13 +544,15 @@ func TestWhoWaitsAndIsGone(t *testing.T) {
 			u.until(5 * sec)
 			require.NoError(t, u.release(g))
 		})
+		var got time.Duration
 		s.client("c2", sec, func(u *user) { _, _ = u.acquire() })
 		s.client("c3", 2*sec, func(u *user) {
 			_, err := u.acquire()
 			require.NoError(t, err)
-			require.Equal(t, 5*sec+2*hop, s.w.Now())
+			got = s.w.Now()
 		})
 		s.apply("at 3s  kill c2")
 		s.run()
+		require.Equal(t, 5*sec+2*hop, got)
 	}
 }
