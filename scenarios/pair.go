@@ -170,5 +170,15 @@ func Pairs() []Pair {
 			Found:    "Work of any length keeps its lock while the client beats and is heard. A dead client is waited for until its session ends: on Consul twice the TTL and the lock-delay, and anew after a change of the leader. A pause, or a cut, that outlasts the session ends it, and the holder learns of it too late, or not at all. A client that stops as soon as its connection is lost closes the gap for a cut (ZooKeeper); one that waits for its own deadline still overlaps (etcd, by up to a second). Neither helps against a pause, which has been as long as 90 s (packets held up at GitHub). A lock-delay adds its own length to the pause that does no harm.",
 			Decides:  "Whether a client in doubt stops, and for a pause again whether the resource checks.",
 		},
+		{
+			ID:       "database",
+			Beyond:   true,
+			Question: "Can the database that has the data be the lock?",
+			Claim:    Statement{kleppmann, "Take at least a database with real transactions, and fence there too.", essay},
+			Answer:   Statement{"Trần", "A constraint, or FOR UPDATE, in the same database often does without a lock.", "Distributed lock là gì"},
+			Right:    "Both, in one transaction. A lock kept there is a lease or a session like any other.",
+			Found:    "A condition, a unique key or a locked row keeps the data right whatever is paused. A lease in a table has what every lease has. Its token comes out of the acquiring statement, if the number of changed rows is looked at first; the clients' clocks do no harm where the database's own is read, and its jump does; a failover that follows later loses the lease with its token. A lock that goes with a connection ends when that is cut, and its process does not know. Behind a pool that does not keep the connection, behind a proxy that deals out transactions, or on nodes that each have their own, it keeps nobody out.",
+			Decides:  "Whether the work is in the same transaction, and if not, who keeps the connection.",
+		},
 	}
 }

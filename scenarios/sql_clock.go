@@ -41,6 +41,7 @@ func leaseAppClock() *Scenario {
 	clock, skew, ttl := "app", 180*time.Second, 120*time.Second
 	s := &Scenario{
 		Name:   "lease-app-clock",
+		Pair:   "database",
 		Claim:  "an application whose clock is ahead takes a lease that is not over; the database's clock is the same for all",
 		Claims: []string{"H12", "S56"},
 		Also:   []string{"clock=db skew=1h"},
@@ -83,6 +84,7 @@ func leaseDBJump() *Scenario {
 	jump, doc := 30*time.Second, "fence"
 	s := &Scenario{
 		Name:   "lease-db-jump",
+		Pair:   "database",
 		Claim:  "when the database's clock jumps ahead it gives the lease away; the fence keeps the data right",
 		Claims: []string{"S56", "S13"},
 		Also:   []string{"check=none"},
@@ -126,6 +128,7 @@ func leaseTimeZone() *Scenario {
 	column, zone := "timestamp", "+7h"
 	s := &Scenario{
 		Name:   "lease-time-zone",
+		Pair:   "database",
 		Claim:  "a session in another time zone takes a live lease at once, if the column has no time zone",
 		Claims: []string{"S53", "S56"},
 	}
@@ -164,6 +167,7 @@ func leaseNow() *Scenario {
 	dialect, pause := "postgres", 14*time.Second
 	s := &Scenario{
 		Name:   "lease-now",
+		Pair:   "database",
 		Claim:  "in PostgreSQL a lease begins with its transaction: a pause behind BEGIN leaves nothing of it, and nobody notices",
 		Claims: []string{"S53"},
 	}

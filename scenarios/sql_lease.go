@@ -49,6 +49,7 @@ func leaseTable() *Scenario {
 	dialect, doc := "postgres", "fence"
 	s := &Scenario{
 		Name:   "lease-table",
+		Pair:   "database",
 		Claim:  "a lease in a table hands out its token with the row, and the document's fence rejects the older one",
 		Claims: []string{"S53", "S55", "S13"},
 		Also:   []string{"dialect=mysql", "dialect=mariadb"},
@@ -92,6 +93,7 @@ func leaseRace() *Scenario {
 	clients, dialect, row, transaction := "5", "postgres", "insert", "none"
 	s := &Scenario{
 		Name:   "lease-race",
+		Pair:   "database",
 		Claim:  "of twenty that ask at once exactly one gets the lease, if there is a row; without one nobody ever does",
 		Claims: []string{"S52", "S53"},
 		Also:   []string{"clients=20", "clients=20 dialect=mysql", "clients=20 dialect=mariadb", "transaction=repeatable-read"},
@@ -141,6 +143,7 @@ func leaseStaleID() *Scenario {
 	dialect, rows := "mysql", "ignored"
 	s := &Scenario{
 		Name:   "lease-stale-id",
+		Pair:   "database",
 		Claim:  "who reads LAST_INSERT_ID() without a look at the changed rows takes an old token for a new lease",
 		Claims: []string{"S54"},
 	}
@@ -179,6 +182,7 @@ func leaseRelease() *Scenario {
 	match := "name"
 	s := &Scenario{
 		Name:   "lease-release",
+		Pair:   "database",
 		Claim:  "a release that does not match owner and fence ends another's lease and lets a third in",
 		Claims: []string{"S55", "S26"},
 	}
@@ -212,7 +216,7 @@ func leaseRelease() *Scenario {
 		if match != "name" {
 			return e
 		}
-		e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.DoubleGrant}
+		e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.DoubleGrant}
 		e.Overlap += end3 - accepted3
 		e.Damage = []string{check.WrongRelease, check.StaleWrite}
 		e.Because = fmt.Sprintf("c1's release at 12.007 ends c2's lease; c3 believes from %s to %s; c2's write at 16.013 is the older grant's; its own release finds a row too, as by the name it always does, so it is told nothing",

@@ -15,6 +15,7 @@ func poolUnpinned() *Scenario {
 	pool := "unpinned"
 	s := &Scenario{
 		Name:   "pool-unpinned",
+		Pair:   "database",
 		Claim:  "an unlock that the pool sends on another connection returns false, and the lock is left behind",
 		Claims: []string{"S49"},
 	}
@@ -48,6 +49,7 @@ func pgBouncer() *Scenario {
 	level, route := "session", "same"
 	s := &Scenario{
 		Name:   "pgbouncer-transaction-pooling",
+		Pair:   "database",
 		Claim:  "behind PgBouncer in transaction pooling a session lock lets a second client in, or is never given back; a lock of the transaction is right",
 		Claims: []string{"S51", "H20"},
 		Also:   []string{"route=apart", "level=transaction route=apart"},
@@ -100,6 +102,7 @@ func galera() *Scenario {
 	nodes := "2"
 	s := &Scenario{
 		Name:   "get-lock-galera",
+		Pair:   "database",
 		Claim:  "on a cluster whose nodes have their GET_LOCKs each for itself two clients hold one, with no fault at all",
 		Claims: []string{"H21"},
 	}
@@ -135,6 +138,7 @@ func sqlDeadlock() *Scenario {
 	dialect, order, sessions := "postgres", "opposite", "one"
 	s := &Scenario{
 		Name:   "advisory-deadlock",
+		Pair:   "database",
 		Claim:  "a database ends a deadlock of its own locks with an error to one client, if it can see that the locks are one client's",
 		Claims: []string{"S66"},
 		Also:   []string{"dialect=mysql", "sessions=per-lock"},

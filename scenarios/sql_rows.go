@@ -30,6 +30,7 @@ func claimRow() *Scenario {
 	by, pause := "conditional", 14*time.Second
 	s := &Scenario{
 		Name:   "claim-row",
+		Pair:   "database",
 		Claim:  "a row that is claimed by a condition, or locked in a transaction, is done once, however long its worker is paused; under a lease it is done twice",
 		Claims: []string{"S2", "T25"},
 		Also:   []string{"by=for-update", "by=skip-locked"},
@@ -76,6 +77,7 @@ func splitQueue() *Scenario {
 	by := "skip-locked"
 	s := &Scenario{
 		Name:   "queue-skip-locked",
+		Pair:   "database",
 		Claim:  "SKIP LOCKED splits a queue among workers who wait for nobody; without it one works and the others wait",
 		Claims: []string{"S3"},
 	}
@@ -122,6 +124,7 @@ func sameDatabase() *Scenario {
 	lock, pause := "transaction", 14*time.Second
 	s := &Scenario{
 		Name:   "same-database",
+		Pair:   "database",
 		Claim:  "where lock and work are in one database, a transaction loses no update; a lease beside it does",
 		Claims: []string{"S58", "S2", "T25"},
 		Also:   []string{"lock=version"},
@@ -200,6 +203,7 @@ func jobRuns() *Scenario {
 	crash, retake := "on", "30s"
 	s := &Scenario{
 		Name:   "job-runs",
+		Pair:   "database",
 		Claim:  "a row for each run lets it be begun once, and shows one that was begun and not ended, which can be begun again",
 		Claims: []string{"S63"},
 		Also:   []string{"crash=off"},
@@ -258,6 +262,7 @@ func redelivery() *Scenario {
 	unique := "on"
 	s := &Scenario{
 		Name:   "redelivery",
+		Pair:   "database",
 		Claim:  "a message that is delivered again has one effect where its id is unique in the database of its effect",
 		Claims: []string{"T25"},
 	}

@@ -18,6 +18,7 @@ func leaseFailover() *Scenario {
 	lag, at, after := 200*time.Millisecond, 100*time.Millisecond, 900*time.Millisecond
 	s := &Scenario{
 		Name:   "lease-failover",
+		Pair:   "database",
 		Claim:  "an asynchronous standby loses the lease and hands out its token again, so that the fence does not help",
 		Claims: []string{"S57", "S20"},
 	}
@@ -44,7 +45,7 @@ func leaseFailover() *Scenario {
 			return untaken(fmt.Sprintf("the standby has c1's lease at %s, before it takes over at %s", short(heard), short(at)))
 		}
 		e := Expectation{
-			Promise: check.Broken, Breaches: []string{check.DoubleGrant, check.LostLease}, Belief: check.Overlapping,
+			Promise: check.Broken, Breaches: []string{check.DoubleGrant, check.TokenOrder, check.LostLease}, Belief: check.Overlapping,
 			Damage: []string{check.StaleWrite}, Progress: check.OK, Granted: []string{"c1", "c2"},
 		}
 		end1, accepted2 := 4*hop+5*time.Second+2*hop, at+after+4*hop
@@ -68,6 +69,7 @@ func heartbeatLost() *Scenario {
 	policy := "quit"
 	s := &Scenario{
 		Name:   "heartbeat-lost",
+		Pair:   "database",
 		Claim:  "a heartbeat that fails once and tells nobody leaves a holder who believes until the work is done",
 		Claims: []string{"H22"},
 		Also:   []string{"policy=ignore"},
@@ -115,6 +117,7 @@ func advisoryCut() *Scenario {
 	cut, keepalive := "reset", 10*time.Second
 	s := &Scenario{
 		Name:   "advisory-connection-cut",
+		Pair:   "database",
 		Claim:  "the database frees a lock with its session, and the process that holds it is not told; one that is only stopped keeps it",
 		Claims: []string{"S50", "S49"},
 		Also:   []string{"cut=partition", "cut=suspend", "cut=stop"},
@@ -176,6 +179,7 @@ func getLock() *Scenario {
 	dialect, wait, work := "mysql", 5*time.Second, 10*time.Second
 	s := &Scenario{
 		Name:   "get-lock",
+		Pair:   "database",
 		Claim:  "GET_LOCK waits for its time-out and says 0; of a fraction of a second MySQL makes none, MariaDB a fraction",
 		Claims: []string{"S47"},
 		Also:   []string{"dialect=mariadb wait=300ms", "wait=300ms"},
@@ -227,6 +231,7 @@ func advisoryLevel() *Scenario {
 	level, begin := "transaction", "missing"
 	s := &Scenario{
 		Name:   "advisory-level",
+		Pair:   "database",
 		Claim:  "pg_advisory_xact_lock without a BEGIN is gone when its own statement is done",
 		Claims: []string{"S48"},
 		Also:   []string{"level=session"},
