@@ -33,12 +33,14 @@ func (r *record) succeeded(s *span) (answered, election *history.Event) {
 	}
 	decided := r.event(s.ret).Decided
 	answered = r.event(decided)
+	led := false // a follower that is behind has been succeeded by nobody
 	for _, i := range r.turns {
 		if i < decided {
 			election = r.event(i)
+			led = led || election.Who == answered.Who
 		}
 	}
-	if election == nil || election.Who == answered.Who {
+	if !led || election.Who == answered.Who {
 		return nil, nil
 	}
 	return answered, election

@@ -77,7 +77,7 @@ func etcdJepsen() *Scenario {
 		return Share{
 			Of: "a lost update", Hit: lostUpdate, Runs: 1000, Want: want, Tolerance: fourSigma(want, 1000),
 			Because: "the pause must last until the next process has read: until the lease, kept alive last at most a second before, is over, and the leader's look at the next half second has revoked it; " +
-				"the mean of exp(-that/mean) over the instants at which c1 starts and stops; four standard deviations",
+				"the mean of exp(-that/mean) over the instants at which c1 starts and stops; four standard deviations. (Jepsen lost about 18 % of its updates, and paused servers: this has the shape of that, not the figure)",
 		}
 	}
 	s.Control = func() Control { return turned("etcd-jepsen", "store", store, "plain", "fenced") }

@@ -34,17 +34,17 @@ func attemptFrom(first, at time.Duration) time.Duration {
 
 // kubernetesClock is H19: by which clock a candidate tells that a lease is over.
 func kubernetesClock() *Scenario {
-	expiry, stop, at := "renew-time", "at-once", time.Second
+	expiry, stop, at := "renew-time", "deadline", time.Second
 	s := &Scenario{
 		Name:   "kubernetes-clock",
 		Pair:   "session",
 		Claim:  "a candidate that trusts the time in the record takes over when its own wall clock jumps",
 		Claims: []string{"H19", "K10"},
-		Also:   []string{"stop=deadline", "expiry=observed"},
+		Also:   []string{"stop=at-once", "expiry=observed"},
 	}
 	s.Params = []Param{
 		choice("expiry", &expiry, []string{"renew-time", "observed"}, "whether c2 goes by the time in the record, or by when it saw that change"),
-		choice("stop", &stop, []string{"at-once", "deadline"}, "when c1 stops that finds c2's name in the record"),
+		choice("stop", &stop, []string{"at-once", "deadline"}, "when c1 stops that finds c2's name in the record: at once, or at its RenewDeadline, as client-go"),
 		milliseconds("jump-at", &at, 0, 15*time.Second, "when c2's wall clock jumps 1h ahead"),
 	}
 	const first, write1, end = 500 * time.Millisecond, 8 * time.Second, 30 * time.Second
@@ -119,7 +119,7 @@ func kubernetesRate() *Scenario {
 	}
 	s.Params = []Param{
 		durations("lease", &lease, 15*time.Second, time.Minute, time.Second, "LeaseDuration"),
-		durations("renew", &renew, 3*time.Second, 30*time.Second, time.Second, "RenewDeadline; below LeaseDuration"),
+		durations("renew", &renew, 3*time.Second, 30*time.Second, time.Second, "RenewDeadline; at most a second less than LeaseDuration, whatever is set"),
 		choice("rate", &rate, []string{"0%", "25%", "60%", "100%"}, "how fast c2's clock runs"),
 	}
 	const cut, last, first = 7 * time.Second, 6 * time.Second, time.Second

@@ -17,13 +17,19 @@ const waited = ask + ask + ask
 
 // syncToAll is S21: a client that takes a lock only when all replicas have it is safe
 // whichever takes over, and gets none while one of them is away.
-func syncToAll() *Scenario {
+func syncToAll(name string) *Scenario {
 	wait, trouble := "all", "lagging"
 	s := &Scenario{
-		Name: "sync-to-all", Pair: "copies",
-		Claim:  "a lock that all three servers must have is not lost with one of them, nor to be had while one is away; with a majority it is both",
+		Name: name, Pair: "copies",
+		Claim:  "a lock that all three servers must have is not lost when one of them takes over; one that a majority has can be",
 		Claims: []string{"S21", "T16", "R7"},
-		Also:   []string{"trouble=failover", "trouble=replica-down", "wait=majority trouble=replica-down"},
+		Also:   []string{"trouble=failover"},
+	}
+	if name == "sync-all-replica-down" {
+		trouble = "replica-down"
+		s.Claim = "while one of three servers is down, nobody gets a lock that all must have; one that a majority must have goes on"
+		s.Claims = []string{"S21"}
+		s.Also = nil
 	}
 	s.Params = []Param{
 		choice("wait", &wait, []string{"all", "majority"}, "how many of the three servers must have the key: all, or two"),

@@ -70,7 +70,7 @@ func (Lock) About() models.About {
 		Token:   "none in the client; the key's ModifyIndex rises, its LockIndex is lost with a plain PUT",
 		Clock:   "the leader's, monotonic, for twice the TTL; the client has none",
 		Restart: "sessions and keys, from the log; a new leader gives each session twice its TTL again",
-		Assumes: "a majority is up; the leader's clock runs at most twice as fast as time",
+		Assumes: "a majority is up; the leader's clock is no faster than time where there is a lock-delay, and at most twice as fast where there is none",
 	}
 }
 

@@ -75,7 +75,7 @@ func (LeaderElection) About() models.About {
 		Token:   "none; the record counts its leaders, but client-go tells nobody",
 		Clock:   "the candidates', monotonic, from when each saw the record change; the leader's, for its deadline",
 		Restart: "the record, from the log",
-		Assumes: "no clock is faster than another by LeaseDuration / RenewDeadline; who leads is stopped by its own timer",
+		Assumes: "no clock is faster than another by LeaseDuration / (RenewDeadline + RetryPeriod); who leads is stopped by its own timer",
 	}
 }
 

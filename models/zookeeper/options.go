@@ -151,7 +151,7 @@ func (Mutex) About() models.About {
 		Token:   "the zxid of the holder's node; or its sequence number, which begins anew when the lock's node is deleted",
 		Clock:   "the leader's, monotonic, in ticks; the client's own for what it makes of a lost connection",
 		Restart: "all that was synced: the tree and the sessions, which a new leader lets begin anew",
-		Assumes: "a majority is up and remembers; a follower that dies has told the leader whom it has heard of",
+		Assumes: "a majority is up and remembers; the leader's clock is not faster than time by a tick in a session; a follower that dies has told the leader whom it has heard of",
 	}
 }
 
