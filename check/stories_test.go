@@ -246,6 +246,8 @@ func readStories() []story {
 			[]deed{acquire(1, 0, 1, 10), acquire(2, 4, 5, 14), names(1, 6, 7), names(2, 6, 7)}, double},
 		{"a read names a holder that was told that it is none, which was wrong", 0,
 			[]deed{acquire(1, 0, 1, 10), notExtended(1, 2, 3), names(1, 4, 5)}, []string{LostLease}},
+		{"a read names another since a holder was told that it is none, which was wrong", 0,
+			[]deed{acquire(1, 0, 1, 20), notExtended(1, 2, 3), ghost(2, 4), names(2, 5, 6)}, []string{LostLease}},
 		{"one read of an old holder is one breach, however many held the lock since", 0,
 			[]deed{acquire(1, 0, 1, 10), acquire(2, 11, 12, 20), acquire(3, 21, 22, 30), names(1, 25, 26)}, stale},
 		{"an old holder named is no reason against who found nobody before", 0,
