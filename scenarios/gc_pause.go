@@ -26,7 +26,7 @@ func gcPause() *Scenario {
 func fencing() *Scenario {
 	s := gcPauseWith("gc-pause-fenced", "fence", "on")
 	s.Claim = "a fencing token keeps the late write out; the overlap stays as long as it was"
-	s.Claims = []string{"S12", "S15", "K7", "T8"}
+	s.Claims = []string{"S12", "S15", "K7", "T8", "R9"}
 	s.Control = func() Control { return Control{"gc-pause-fenced", []string{"fencing=off"}} }
 	return s
 }

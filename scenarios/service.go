@@ -115,7 +115,7 @@ func clockJump() *Scenario {
 	s := &Scenario{
 		Name: "clock-jump", Pair: "clock",
 		Claim:  "when the clock of the only Redis jumps ahead, the lock is given away; when it jumps back, it outlives its term",
-		Claims: []string{"S29", "T18", "R8", "S42"},
+		Claims: []string{"S29", "T18", "R8", "R9", "S42"},
 	}
 	s.Params = []Param{
 		choice("jump", &jump, []string{"+11s", "-60s"}, "how the clock of r1 jumps at 2s"),
