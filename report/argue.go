@@ -64,7 +64,8 @@ func (t *Point) asExpected() int {
 }
 
 // Argue writes the whole argument on a screen: for each pair the question, both
-// sides, and who is right; of those beyond the two essays no sides.
+// sides, and who is right; of those beyond the two essays only the question, so that
+// it stays a screen.
 func Argue(w io.Writer, points []Point, o Options) error {
 	p := newPage(w, o)
 	for i := range points {
@@ -77,6 +78,8 @@ func Argue(w io.Writer, points []Point, o Options) error {
 		right := p.in(green, t.Pair.Right)
 		if n := t.asExpected(); n < len(t.Runs) {
 			right = p.in(red, fmt.Sprintf("%d of %d runs NOT as expected", len(t.Runs)-n, len(t.Runs)))
+		} else if t.Pair.Beyond {
+			continue
 		}
 		p.line(pad("", indent), p.in(dim, pad("right", side)), right)
 	}
