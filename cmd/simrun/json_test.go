@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -227,6 +228,6 @@ func TestArgue(t *testing.T) {
 	for _, args := range [][]string{{"argue", "0"}, {"argue", "x"}, {"argue", "99"}, {"argue", "1", "2"}} {
 		got := call(t, args...)
 		require.Equal(t, 2, got.code)
-		require.Contains(t, got.err, "want one number from 1 to 15, or nothing")
+		require.Contains(t, got.err, fmt.Sprintf("want one number from 1 to %d, or nothing", len(scenarios.Pairs())))
 	}
 }
