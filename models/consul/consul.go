@@ -24,11 +24,10 @@ package consul
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/models/raft"
 	"locksim/sim"
 )
@@ -133,10 +132,5 @@ func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a token's name.
 func (t *Token) UnmarshalText(text []byte) error {
-	i := slices.Index(tokenNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("no token %q: want one of %s", text, strings.Join(tokenNames[:], ", "))
-	}
-	*t = Token(i)
-	return nil
+	return option.Parse("token", tokenNames[:], text, t)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/models/raft"
 	"locksim/sim"
 )
@@ -75,12 +76,7 @@ func (w Wait) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // UnmarshalText reads a name.
 func (w *Wait) UnmarshalText(text []byte) error {
-	i := slices.Index(waitNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("no wait %q: want one of %s", text, strings.Join(waitNames[:], ", "))
-	}
-	*w = Wait(i)
-	return nil
+	return option.Parse("wait", waitNames[:], text, w)
 }
 
 // About is what has to be known of it.

@@ -24,11 +24,10 @@ package kubernetes
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/models/raft"
 	"locksim/sim"
 )
@@ -137,10 +136,5 @@ func (e Expiry) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (e *Expiry) UnmarshalText(text []byte) error {
-	i := slices.Index(expiryNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("no expiry %q: want one of %s", text, strings.Join(expiryNames[:], ", "))
-	}
-	*e = Expiry(i)
-	return nil
+	return option.Parse("expiry", expiryNames[:], text, e)
 }

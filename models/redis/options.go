@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"locksim/clock"
+	"locksim/models/option"
 )
 
 // Config is the options of a node. The zero value is a Redis without persistence.
@@ -22,8 +22,8 @@ type Config struct {
 // check tells what is wrong with the options.
 func (c Config) check() error {
 	return cmp.Or(
-		checkName("clock", expiryNames[:], c.Clock),
-		checkName("persistence", persistenceNames[:], c.Persistence),
+		option.Check("clock", expiryNames[:], c.Clock),
+		option.Check("persistence", persistenceNames[:], c.Persistence),
 	)
 }
 
@@ -41,14 +41,14 @@ const (
 var expiryNames = [...]string{Wall: "wall", Monotonic: "monotonic"}
 
 // String is the clock's name: "wall" or "monotonic".
-func (e Expiry) String() string { return nameOf(expiryNames[:], e) }
+func (e Expiry) String() string { return option.Name(expiryNames[:], e) }
 
 // MarshalText writes the clock's name.
 func (e Expiry) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads a clock's name.
 func (e *Expiry) UnmarshalText(text []byte) error {
-	return parseName("clock to expire keys by", expiryNames[:], text, e)
+	return option.Parse("clock to expire keys by", expiryNames[:], text, e)
 }
 
 func (e Expiry) kind() clock.Kind {
@@ -97,36 +97,9 @@ func checkTTLs(ttls map[string]time.Duration) error {
 	return nil
 }
 
-// checkName tells whether option has one of its names.
-func checkName[E ~uint8](option string, names []string, e E) error {
-	if int(e) < len(names) {
-		return nil
-	}
-	return fmt.Errorf("%s %d: want one of %q", option, e, names)
-}
-
 // checkClock tells whether k is a clock that a client has.
 func checkClock(k clock.Kind) error {
-	return checkName("client-clock", []string{
+	return option.Check("client-clock", []string{
 		clock.Monotonic.String(), clock.Boottime.String(), clock.Wall.String(),
 	}, k)
-}
-
-// nameOf is the text of an option that is one of names.
-func nameOf[E ~uint8](names []string, e E) string {
-	if int(e) < len(names) {
-		return names[e]
-	}
-	return fmt.Sprintf("(no such option: %d)", e)
-}
-
-// parseName reads an option that is one of names.
-func parseName[E ~uint8](what string, names []string, text []byte, e *E) error {
-	for i, name := range names {
-		if string(text) == name {
-			*e = E(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("no %s %q: want one of %s", what, text, strings.Join(names, ", "))
 }

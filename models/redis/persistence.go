@@ -10,6 +10,7 @@ import (
 	"locksim/clock"
 	"locksim/faults"
 	"locksim/history"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -33,14 +34,14 @@ const (
 var persistenceNames = [...]string{None: "none", EverySec: "everysec", Always: "always"}
 
 // String is the way's name: "none", "everysec" or "always".
-func (p Persistence) String() string { return nameOf(persistenceNames[:], p) }
+func (p Persistence) String() string { return option.Name(persistenceNames[:], p) }
 
 // MarshalText writes the way's name.
 func (p Persistence) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (p *Persistence) UnmarshalText(text []byte) error {
-	return parseName("persistence", persistenceNames[:], text, p)
+	return option.Parse("persistence", persistenceNames[:], text, p)
 }
 
 // write is one change of a node's data, as it goes into the append-only file and

@@ -9,6 +9,7 @@ import (
 
 	"locksim/clock"
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -109,9 +110,9 @@ func (o *Redlock) complete() error {
 		checkTimes(&o.TTL, &o.Timeout),
 		Config{o.Clock, o.Persistence}.check(),
 		checkClock(o.ClientClock),
-		checkName("sends", sendsNames[:], o.Sends),
-		checkName("cleanup", cleanupNames[:], o.Cleanup),
-		checkName("token", tokensNames[:], o.Token),
+		option.Check("sends", sendsNames[:], o.Sends),
+		option.Check("cleanup", cleanupNames[:], o.Cleanup),
+		option.Check("token", tokensNames[:], o.Token),
 	); err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package redis
 
-import "slices"
+import (
+	"slices"
+
+	"locksim/models/option"
+)
 
 // Cleanup is on which nodes a client deletes its key again.
 type Cleanup uint8
@@ -21,14 +25,14 @@ const (
 var cleanupNames = [...]string{OnAll: "all", OnGranted: "granted", OnRelease: "release-only"}
 
 // String is the way's name: "all", "granted" or "release-only".
-func (c Cleanup) String() string { return nameOf(cleanupNames[:], c) }
+func (c Cleanup) String() string { return option.Name(cleanupNames[:], c) }
 
 // MarshalText writes the way's name.
 func (c Cleanup) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (c *Cleanup) UnmarshalText(text []byte) error {
-	return parseName("cleanup", cleanupNames[:], text, c)
+	return option.Parse("cleanup", cleanupNames[:], text, c)
 }
 
 // Sends is how the nodes are asked.
@@ -45,14 +49,14 @@ const (
 var sendsNames = [...]string{OneByOne: "one-by-one", Parallel: "parallel"}
 
 // String is the way's name: "one-by-one" or "parallel".
-func (s Sends) String() string { return nameOf(sendsNames[:], s) }
+func (s Sends) String() string { return option.Name(sendsNames[:], s) }
 
 // MarshalText writes the way's name.
 func (s Sends) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (s *Sends) UnmarshalText(text []byte) error {
-	return parseName("way to send", sendsNames[:], text, s)
+	return option.Parse("way to send", sendsNames[:], text, s)
 }
 
 // Tokens is how a client makes a fencing token of counters that the nodes keep,
@@ -81,14 +85,14 @@ const (
 var tokensNames = [...]string{NoTokens: "none", MaxOfCounters: "max", SumOfCounters: "sum", MinOfCounters: "min"}
 
 // String is the way's name: "none", "max", "sum" or "min".
-func (t Tokens) String() string { return nameOf(tokensNames[:], t) }
+func (t Tokens) String() string { return option.Name(tokensNames[:], t) }
 
 // MarshalText writes the way's name.
 func (t Tokens) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (t *Tokens) UnmarshalText(text []byte) error {
-	return parseName("token", tokensNames[:], text, t)
+	return option.Parse("token", tokensNames[:], text, t)
 }
 
 // of is the token that a majority's counters make.

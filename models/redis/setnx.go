@@ -8,6 +8,7 @@ import (
 
 	"locksim/clock"
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -114,10 +115,10 @@ func (o *SetNX) complete() error {
 		checkTTLs(o.TTLs),
 		Config{o.Clock, o.Persistence}.check(),
 		checkClock(o.ClientClock),
-		checkName("release", releaseNames[:], o.Release),
-		checkName("expire", expireNames[:], o.Expire),
-		checkName("token", tokenNames[:], o.Token),
-		checkName("check", checkNames[:], o.Check),
+		option.Check("release", releaseNames[:], o.Release),
+		option.Check("expire", expireNames[:], o.Expire),
+		option.Check("token", tokenNames[:], o.Token),
+		option.Check("check", checkNames[:], o.Check),
 	); err != nil {
 		return err
 	}

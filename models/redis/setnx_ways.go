@@ -1,5 +1,7 @@
 package redis
 
+import "locksim/models/option"
+
 // Release is how a client gives up its lock.
 type Release uint8
 
@@ -20,14 +22,14 @@ const (
 var releaseNames = [...]string{Compare: "compare", GetThenDel: "get-then-del", PlainDel: "del", Lua: "lua"}
 
 // String is the way's name: "compare", "get-then-del", "del" or "lua".
-func (r Release) String() string { return nameOf(releaseNames[:], r) }
+func (r Release) String() string { return option.Name(releaseNames[:], r) }
 
 // MarshalText writes the way's name.
 func (r Release) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (r *Release) UnmarshalText(text []byte) error {
-	return parseName("way to release", releaseNames[:], text, r)
+	return option.Parse("way to release", releaseNames[:], text, r)
 }
 
 // Expire is how a key is given its expiry.
@@ -46,14 +48,14 @@ const (
 var expireNames = [...]string{Atomic: "atomic", Separate: "separate"}
 
 // String is the way's name: "atomic" or "separate".
-func (e Expire) String() string { return nameOf(expireNames[:], e) }
+func (e Expire) String() string { return option.Name(expireNames[:], e) }
 
 // MarshalText writes the way's name.
 func (e Expire) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (e *Expire) UnmarshalText(text []byte) error {
-	return parseName("way to expire", expireNames[:], text, e)
+	return option.Parse("way to expire", expireNames[:], text, e)
 }
 
 // Token is where the fencing token of a grant comes from: a counter beside the
@@ -75,14 +77,14 @@ const (
 var tokenNames = [...]string{NoToken: "none", SeparateIncr: "incr", ScriptIncr: "script"}
 
 // String is the source's name: "none", "incr" or "script".
-func (t Token) String() string { return nameOf(tokenNames[:], t) }
+func (t Token) String() string { return option.Name(tokenNames[:], t) }
 
 // MarshalText writes the source's name.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a source's name.
 func (t *Token) UnmarshalText(text []byte) error {
-	return parseName("token", tokenNames[:], text, t)
+	return option.Parse("token", tokenNames[:], text, t)
 }
 
 // Check is whom a client asks whether the lock is free.
@@ -100,12 +102,12 @@ const (
 var checkNames = [...]string{NoCheck: "none", CheckReplica: "replica"}
 
 // String is the check's name: "none" or "replica".
-func (c Check) String() string { return nameOf(checkNames[:], c) }
+func (c Check) String() string { return option.Name(checkNames[:], c) }
 
 // MarshalText writes the check's name.
 func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads a check's name.
 func (c *Check) UnmarshalText(text []byte) error {
-	return parseName("check", checkNames[:], text, c)
+	return option.Parse("check", checkNames[:], text, c)
 }

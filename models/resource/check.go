@@ -3,11 +3,9 @@ package resource
 import (
 	"crypto/md5"
 	"encoding/hex"
-	"fmt"
-	"slices"
-	"strings"
 
 	"locksim/models"
+	"locksim/models/option"
 )
 
 // Check is how a store decides whether to accept a write.
@@ -51,12 +49,7 @@ func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads a check's name.
 func (c *Check) UnmarshalText(text []byte) error {
-	i := slices.Index(checkNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("no check %q: want one of %s", text, strings.Join(checkNames[:], ", "))
-	}
-	*c = Check(i)
-	return nil
+	return option.Parse("check", checkNames[:], text, c)
 }
 
 // accepts tells whether a write to o may be applied, and of a conditional one which

@@ -1,9 +1,7 @@
 package service
 
 import (
-	"fmt"
-	"slices"
-	"strings"
+	"locksim/models/option"
 )
 
 // Read is how the leader answers a question.
@@ -28,9 +26,7 @@ func (r Read) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (r *Read) UnmarshalText(text []byte) error {
-	i, err := find("read", readNames, text)
-	*r = Read(i)
-	return err
+	return option.Parse("read", readNames[:], text, r)
 }
 
 // Wake is who is told when the lock is free.
@@ -55,9 +51,7 @@ func (w Wake) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (w *Wake) UnmarshalText(text []byte) error {
-	i, err := find("wake", wakeNames, text)
-	*w = Wake(i)
-	return err
+	return option.Parse("wake", wakeNames[:], text, w)
 }
 
 // Token is what a grant's fencing token is.
@@ -82,15 +76,5 @@ func (t Token) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a token's name.
 func (t *Token) UnmarshalText(text []byte) error {
-	i, err := find("token", tokenNames, text)
-	*t = Token(i)
-	return err
-}
-
-func find(what string, names []string, text []byte) (int, error) {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return 0, fmt.Errorf("%s %q: want one of %s", what, text, strings.Join(names, ", "))
-	}
-	return i, nil
+	return option.Parse("token", tokenNames[:], text, t)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -69,14 +70,14 @@ const (
 var levelNames = [...]string{Session: "session", Transaction: "transaction"}
 
 // String is the level's name: "session" or "transaction".
-func (l Level) String() string { return nameOf(levelNames[:], l) }
+func (l Level) String() string { return option.Name(levelNames[:], l) }
 
 // MarshalText writes the level's name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads a level's name.
 func (l *Level) UnmarshalText(text []byte) error {
-	return parseName("level", levelNames[:], text, l)
+	return option.Parse("level", levelNames[:], text, l)
 }
 
 // Pool is by which connections a client comes to the database.
@@ -96,14 +97,14 @@ const (
 var poolNames = [...]string{Pinned: "pinned", Unpinned: "unpinned", PgBouncer: "pgbouncer"}
 
 // String is the pool's name: "pinned", "unpinned" or "pgbouncer".
-func (p Pool) String() string { return nameOf(poolNames[:], p) }
+func (p Pool) String() string { return option.Name(poolNames[:], p) }
 
 // MarshalText writes the pool's name.
 func (p Pool) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // UnmarshalText reads a pool's name.
 func (p *Pool) UnmarshalText(text []byte) error {
-	return parseName("pool", poolNames[:], text, p)
+	return option.Parse("pool", poolNames[:], text, p)
 }
 
 // About is what has to be known of it.
@@ -165,9 +166,9 @@ func (o *Advisory) complete() error {
 	}
 	return cmp.Or(
 		checkTimeout(&o.Timeout),
-		checkName("level", levelNames[:], o.Level),
-		checkName("pool", poolNames[:], o.Pool),
-		checkName("reconnect", reconnectNames[:], o.Reconnect),
+		option.Check("level", levelNames[:], o.Level),
+		option.Check("pool", poolNames[:], o.Pool),
+		option.Check("reconnect", reconnectNames[:], o.Reconnect),
 	)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"locksim/clock"
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -26,14 +27,14 @@ const (
 var reconnectNames = [...]string{Fail: "fail", Silent: "silent"}
 
 // String is the way's name: "fail" or "silent".
-func (r Reconnect) String() string { return nameOf(reconnectNames[:], r) }
+func (r Reconnect) String() string { return option.Name(reconnectNames[:], r) }
 
 // MarshalText writes the way's name.
 func (r Reconnect) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (r *Reconnect) UnmarshalText(text []byte) error {
-	return parseName("way to reconnect", reconnectNames[:], text, r)
+	return option.Parse("way to reconnect", reconnectNames[:], text, r)
 }
 
 // drivers are the drivers of all clients, each with the connections that it has.

@@ -6,6 +6,7 @@ import (
 
 	"locksim/clock"
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -37,10 +38,10 @@ func (o *Options) complete() error {
 	if o.Keepalive < 0 || o.IdleTimeout < 0 {
 		return fmt.Errorf("keepalive %v, idle-timeout %v: want 0, for the default, or more", o.Keepalive, o.IdleTimeout)
 	}
-	if err := checkName("dialect", dialectNames[:], o.Dialect); err != nil {
+	if err := option.Check("dialect", dialectNames[:], o.Dialect); err != nil {
 		return err
 	}
-	return checkName("isolation", isolationNames[:], o.Isolation)
+	return option.Check("isolation", isolationNames[:], o.Isolation)
 }
 
 // Database is a database server. It is a sim.Handler that understands the

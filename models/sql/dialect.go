@@ -1,9 +1,10 @@
 package sql
 
 import (
-	"fmt"
 	"strings"
 	"time"
+
+	"locksim/models/option"
 )
 
 // Dialect is whose database it is: they differ in more than their words.
@@ -19,14 +20,14 @@ const (
 var dialectNames = [...]string{Postgres: "postgres", MySQL: "mysql", MariaDB: "mariadb"}
 
 // String is the dialect's name: "postgres", "mysql" or "mariadb".
-func (d Dialect) String() string { return nameOf(dialectNames[:], d) }
+func (d Dialect) String() string { return option.Name(dialectNames[:], d) }
 
 // MarshalText writes the dialect's name.
 func (d Dialect) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText reads a dialect's name.
 func (d *Dialect) UnmarshalText(text []byte) error {
-	return parseName("dialect", dialectNames[:], text, d)
+	return option.Parse("dialect", dialectNames[:], text, d)
 }
 
 // Isolation is what a transaction sees of others.
@@ -46,14 +47,14 @@ const (
 var isolationNames = [...]string{ReadCommitted: "read-committed", RepeatableRead: "repeatable-read"}
 
 // String is the level's name: "read-committed" or "repeatable-read".
-func (i Isolation) String() string { return nameOf(isolationNames[:], i) }
+func (i Isolation) String() string { return option.Name(isolationNames[:], i) }
 
 // MarshalText writes the level's name.
 func (i Isolation) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
 
 // UnmarshalText reads a level's name.
 func (i *Isolation) UnmarshalText(text []byte) error {
-	return parseName("isolation", isolationNames[:], text, i)
+	return option.Parse("isolation", isolationNames[:], text, i)
 }
 
 // Error is what a statement ends in when the server refuses to do it: a SQLSTATE in
@@ -117,31 +118,4 @@ func (d Dialect) patience(asked time.Duration) time.Duration {
 		return asked
 	}
 	return (asked + time.Second/2).Truncate(time.Second)
-}
-
-// nameOf is the text of an option that is one of names.
-func nameOf[E ~uint8](names []string, e E) string {
-	if int(e) < len(names) {
-		return names[e]
-	}
-	return fmt.Sprintf("(no such option: %d)", e)
-}
-
-// parseName reads an option that is one of names.
-func parseName[E ~uint8](what string, names []string, text []byte, e *E) error {
-	for i, name := range names {
-		if string(text) == name {
-			*e = E(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("no %s %q: want one of %s", what, text, strings.Join(names, ", "))
-}
-
-// checkName tells whether an option has one of its names.
-func checkName[E ~uint8](option string, names []string, e E) error {
-	if int(e) < len(names) {
-		return nil
-	}
-	return fmt.Errorf("%s %d: want one of %q", option, e, names)
 }

@@ -7,6 +7,7 @@ import (
 
 	"locksim/history"
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -44,14 +45,14 @@ const (
 var checkNames = [...]string{Unchecked: "none", ByFence: "fence", ByVersion: "version"}
 
 // String is the condition's name: "none", "fence" or "version".
-func (c Check) String() string { return nameOf(checkNames[:], c) }
+func (c Check) String() string { return option.Name(checkNames[:], c) }
 
 // MarshalText writes the condition's name.
 func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads a condition's name.
 func (c *Check) UnmarshalText(text []byte) error {
-	return parseName("check of a document", checkNames[:], text, c)
+	return option.Parse("check of a document", checkNames[:], text, c)
 }
 
 // Name is how scripts call the row.
@@ -59,7 +60,7 @@ func (d Documents) Name() string { return d.Called }
 
 // Open lets the database keep the row.
 func (d Documents) Open(w *sim.World) (*sim.Server, error) {
-	if err := checkName("check", checkNames[:], d.Check); err != nil {
+	if err := option.Check("check", checkNames[:], d.Check); err != nil {
 		return nil, err
 	}
 	db, err := keeper(w, d.Server)

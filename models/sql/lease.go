@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -85,8 +86,8 @@ func (o *Lease) complete() error {
 	return cmp.Or(
 		checkTTL(&o.TTL),
 		checkTimeout(&o.Timeout),
-		checkName("row", seedNames[:], o.Row),
-		checkName("clock", clockNames[:], o.Clock),
-		checkName("release", matchNames[:], o.Release),
+		option.Check("row", seedNames[:], o.Row),
+		option.Check("clock", clockNames[:], o.Clock),
+		option.Check("release", matchNames[:], o.Release),
 	)
 }

@@ -326,10 +326,10 @@ func TestLeaseOptions(t *testing.T) {
 		{Lease{IgnoreRows: true}, "ignore-rows: want it with mysql or mariadb"},
 		{Lease{Zones: map[string]time.Duration{"a": 1}}, "zones: want them with naive"},
 		{Lease{Clock: Watched, Begin: true}, "clock watched: want it without begin, naive and ignore-rows"},
-		{Lease{Clock: 9}, `clock 9: want one of ["db" "app" "watched"]`},
-		{Lease{Row: 9}, `row 9: want one of ["insert" "exists" "missing"]`},
+		{Lease{Clock: 9}, `clock 9: want one of db, app, watched`},
+		{Lease{Row: 9}, `row 9: want one of insert, exists, missing`},
 		{Lease{Release: 9}, `release 9: want one of`},
-		{Lease{Dialect: 9}, `dialect 9: want one of ["postgres" "mysql" "mariadb"]`},
+		{Lease{Dialect: 9}, `dialect 9: want one of postgres, mysql, mariadb`},
 		{Lease{Isolation: 9}, `isolation 9: want one of`},
 	} {
 		_, err := c.lease.Open(newStage(t).w)

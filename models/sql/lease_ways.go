@@ -1,5 +1,7 @@
 package sql
 
+import "locksim/models/option"
+
 // Match is by what a client finds its lease when it gives it up.
 type Match uint8
 
@@ -16,14 +18,14 @@ const (
 var matchNames = [...]string{ByOwnerAndFence: "owner-and-fence", ByOwner: "owner", ByName: "name"}
 
 // String is the way's name: "owner-and-fence", "owner" or "name".
-func (m Match) String() string { return nameOf(matchNames[:], m) }
+func (m Match) String() string { return option.Name(matchNames[:], m) }
 
 // MarshalText writes the way's name.
 func (m Match) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (m *Match) UnmarshalText(text []byte) error {
-	return parseName("way to match", matchNames[:], text, m)
+	return option.Parse("way to match", matchNames[:], text, m)
 }
 
 // Seed is where the row of a lease comes from.
@@ -43,14 +45,14 @@ const (
 var seedNames = [...]string{Insert: "insert", Exists: "exists", Missing: "missing"}
 
 // String is the way's name: "insert", "exists" or "missing".
-func (s Seed) String() string { return nameOf(seedNames[:], s) }
+func (s Seed) String() string { return option.Name(seedNames[:], s) }
 
 // MarshalText writes the way's name.
 func (s Seed) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (s *Seed) UnmarshalText(text []byte) error {
-	return parseName("row", seedNames[:], text, s)
+	return option.Parse("row", seedNames[:], text, s)
 }
 
 // Clock is by whose clock a lease is free.
@@ -70,12 +72,12 @@ const (
 var clockNames = [...]string{DB: "db", App: "app", Watched: "watched"}
 
 // String is the clock's name: "db", "app" or "watched".
-func (c Clock) String() string { return nameOf(clockNames[:], c) }
+func (c Clock) String() string { return option.Name(clockNames[:], c) }
 
 // MarshalText writes the clock's name.
 func (c Clock) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads a clock's name.
 func (c *Clock) UnmarshalText(text []byte) error {
-	return parseName("clock", clockNames[:], text, c)
+	return option.Parse("clock", clockNames[:], text, c)
 }

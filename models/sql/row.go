@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/sim"
 )
 
@@ -44,14 +45,14 @@ const (
 var takingNames = [...]string{ForUpdate: "for-update", SkipLocked: "skip-locked", Conditional: "conditional"}
 
 // String is the way's name: "for-update", "skip-locked" or "conditional".
-func (t Taking) String() string { return nameOf(takingNames[:], t) }
+func (t Taking) String() string { return option.Name(takingNames[:], t) }
 
 // MarshalText writes the way's name.
 func (t Taking) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads a way's name.
 func (t *Taking) UnmarshalText(text []byte) error {
-	return parseName("way to take a row", takingNames[:], text, t)
+	return option.Parse("way to take a row", takingNames[:], text, t)
 }
 
 // About is what has to be known of it.
@@ -67,7 +68,7 @@ func (Row) About() models.About {
 // Open puts the database into w.
 func (o Row) Open(w *sim.World) (models.Lock, error) {
 	options := Options{Dialect: o.Dialect, Keepalive: o.Keepalive, IdleTimeout: o.IdleTimeout}
-	if err := cmp.Or(options.complete(), checkTimeout(&o.Timeout), checkName("by", takingNames[:], o.By)); err != nil {
+	if err := cmp.Or(options.complete(), checkTimeout(&o.Timeout), option.Check("by", takingNames[:], o.By)); err != nil {
 		return nil, fmt.Errorf("row: %w", err)
 	}
 	return &rowLock{Row: o, server: open(w, "db", options).server, drivers: drivers{timeout: o.Timeout}}, nil

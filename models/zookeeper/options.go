@@ -3,11 +3,12 @@ package zookeeper
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"locksim/models"
+	"locksim/models/option"
 	"locksim/models/raft"
 	"locksim/sim"
 )
@@ -119,30 +120,20 @@ const (
 var tokenNames = [...]string{Zxid: "zxid", Sequence: "sequence", Random: "random"}
 
 // The names of the options, for specs.
-func (r Recipe) MarshalText() ([]byte, error) { return nameOf(recipeNames[:], r) }
-func (w Watch) MarshalText() ([]byte, error)  { return nameOf(watchNames[:], w) }
-func (s Stop) MarshalText() ([]byte, error)   { return nameOf(stopNames[:], s) }
-func (t Token) MarshalText() ([]byte, error)  { return nameOf(tokenNames[:], t) }
+func (r Recipe) MarshalText() ([]byte, error) { return []byte(option.Name(recipeNames[:], r)), nil }
+func (w Watch) MarshalText() ([]byte, error)  { return []byte(option.Name(watchNames[:], w)), nil }
+func (s Stop) MarshalText() ([]byte, error)   { return []byte(option.Name(stopNames[:], s)), nil }
+func (t Token) MarshalText() ([]byte, error)  { return []byte(option.Name(tokenNames[:], t)), nil }
 
-func (r *Recipe) UnmarshalText(text []byte) error { return parse("recipe", recipeNames[:], text, r) }
-func (w *Watch) UnmarshalText(text []byte) error  { return parse("watch", watchNames[:], text, w) }
-func (s *Stop) UnmarshalText(text []byte) error   { return parse("stop", stopNames[:], text, s) }
-func (t *Token) UnmarshalText(text []byte) error  { return parse("token", tokenNames[:], text, t) }
-
-func nameOf[E ~uint8](names []string, e E) ([]byte, error) {
-	if int(e) >= len(names) {
-		return nil, fmt.Errorf("%d: want one of %s", e, strings.Join(names, ", "))
-	}
-	return []byte(names[e]), nil
+func (r *Recipe) UnmarshalText(text []byte) error {
+	return option.Parse("recipe", recipeNames[:], text, r)
 }
-
-func parse[E ~uint8](what string, names []string, text []byte, e *E) error {
-	i := slices.Index(names, string(text))
-	if i < 0 {
-		return fmt.Errorf("no %s %q: want one of %s", what, text, strings.Join(names, ", "))
-	}
-	*e = E(i)
-	return nil
+func (w *Watch) UnmarshalText(text []byte) error {
+	return option.Parse("watch", watchNames[:], text, w)
+}
+func (s *Stop) UnmarshalText(text []byte) error { return option.Parse("stop", stopNames[:], text, s) }
+func (t *Token) UnmarshalText(text []byte) error {
+	return option.Parse("token", tokenNames[:], text, t)
 }
 
 // About is what has to be known of it.
@@ -184,12 +175,13 @@ func (o *Mutex) complete() error {
 		return fmt.Errorf("session %v: want whole milliseconds, at least 1ms", o.Session)
 	}
 	if err := cmp.Or(
-		known("recipe", recipeNames[:], o.Recipe), known("watch", watchNames[:], o.Watch),
-		known("stop", stopNames[:], o.Stop), known("token", tokenNames[:], o.Token),
+		option.Check("recipe", recipeNames[:], o.Recipe), option.Check("watch", watchNames[:], o.Watch),
+		option.Check("stop", stopNames[:], o.Stop), option.Check("token", tokenNames[:], o.Token),
 	); err != nil {
 		return err
 	}
-	for client, names := range o.Servers {
+	for _, client := range slices.Sorted(maps.Keys(o.Servers)) {
+		names := o.Servers[client]
 		if len(names) == 0 {
 			return fmt.Errorf("servers of %s: there is none", client)
 		}
@@ -209,11 +201,4 @@ func (o *Mutex) has(name string) bool {
 		}
 	}
 	return false
-}
-
-func known[E ~uint8](what string, names []string, e E) error {
-	if _, err := nameOf(names, e); err != nil {
-		return fmt.Errorf("%s %w", what, err)
-	}
-	return nil
 }
