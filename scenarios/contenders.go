@@ -86,6 +86,7 @@ func single(name string, o redis.SetNX, predicted ...Mark) contender {
 	}
 	if o.Deadline {
 		c.deadline = 10 * time.Second
+		c.Fenced = Nothing // no such row was predicted, and its footnotes say nothing of tokens
 	}
 	c.system = func(store string) models.System {
 		o := o
