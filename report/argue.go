@@ -83,7 +83,6 @@ func Argue(w io.Writer, points []Point, o Options) error {
 		}
 		p.line(pad("", indent), p.in(dim, pad("right", side)), right)
 	}
-	p.line()
 	p.paragraph(noPaint, "simrun argue N opens a pair with its runs; simrun report writes all of it to REPORT.md.")
 	return p.err
 }

@@ -21,9 +21,11 @@ type object struct {
 	Expected   *expectation   `json:"expected"`
 	AsExpected *bool          `json:"as_expected"`
 	Missed     []string       `json:"missed"`
-	Events     int            `json:"events"`
-	Virtual    check.Millis   `json:"virtual_ms"`
-	Trace      string         `json:"trace_sha256"`
+	// Case is left out where the scenario is no failure from the field.
+	Case    *fieldCase   `json:"case,omitempty"`
+	Events  int          `json:"events"`
+	Virtual check.Millis `json:"virtual_ms"`
+	Trace   string       `json:"trace_sha256"`
 }
 
 type expectation struct {
@@ -41,6 +43,13 @@ type expectation struct {
 	// Figures are what the run must show besides; left out where there are none.
 	Figures []figure `json:"figures,omitempty"`
 	Because string   `json:"because"`
+}
+
+type fieldCase struct {
+	Report string `json:"report"`
+	Seen   string `json:"seen"`
+	Cure   string `json:"cure"`
+	Means  string `json:"means"`
 }
 
 type figure struct {
@@ -70,6 +79,9 @@ func JSON(w io.Writer, r *Run) error {
 		for _, f := range e.Figures {
 			o.Expected.Figures = append(o.Expected.Figures, figure(f))
 		}
+	}
+	if c := r.told(); c != nil {
+		o.Case = (*fieldCase)(c)
 	}
 	if j := r.Judgement(); j == AsExpected || j == NotAsExpected {
 		yes := j == AsExpected

@@ -74,12 +74,28 @@ func (p *page) point(t *Point) {
 		}
 	}
 	p.line()
+	p.field(t)
 	for i := range t.Runs {
 		if e := &t.Runs[i]; e.Timeline != "" {
 			p.text(fmt.Sprintf("`%s`\n\n```\n%s```", e.Run.Scenario.Name, e.Timeline))
 			break // one says it
 		}
 	}
+}
+
+// field writes what the operators saw of the failures from the field among the runs,
+// and what cures each.
+func (p *page) field(t *Point) {
+	if t.Runs[0].Run.Scenario.Case == nil {
+		return
+	}
+	p.line("| case | what the operators would have seen | what cures it |")
+	p.line("|---|---|---|")
+	for i := range t.Runs {
+		s := t.Runs[i].Run.Scenario
+		p.line(fmt.Sprintf("| `%s` | %s | `%s`: %s |", s.Name, s.Case.Seen, s.Case.Cure, s.Case.Means))
+	}
+	p.line()
 }
 
 const preface = `

@@ -68,6 +68,15 @@ func figures(list []scenarios.Figure) string {
 	return b.String()
 }
 
+// told is what a case from the field says besides, where the run is the case as it
+// was reported.
+func (r *Run) told() *scenarios.Case {
+	if r.Schedule != "" || len(r.Scenario.Settings()) > 0 {
+		return nil
+	}
+	return r.Scenario.Case
+}
+
 // Judgement says whether a run came out as it had to.
 type Judgement uint8
 

@@ -55,7 +55,14 @@ func (p *page) verdicts(r *Run) {
 	if v.Progress.Cause != "" {
 		p.more(v.Progress.Cause)
 	}
+	told := r.told()
+	if told != nil {
+		p.entry("seen", noPaint, "", told.Seen)
+	}
 	p.expected(r)
+	if told != nil {
+		p.entry("cure", noPaint, "", told.Cure+": "+told.Means)
+	}
 	if c := r.Control; c != nil {
 		p.entry("control", noPaint, c.title(), ": "+c.outcome())
 	}

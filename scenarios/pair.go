@@ -180,5 +180,25 @@ func Pairs() []Pair {
 			Found:    "A condition, a unique key or a locked row keeps the data right whatever is paused. A lease in a table has what every lease has. Its token comes out of the acquiring statement, if the number of changed rows is looked at first; the clients' clocks do no harm where the database's own is read, and its jump does; a failover that follows later loses the lease with its token. A lock that goes with a connection ends when that is cut, and its process does not know. Behind a pool that does not keep the connection, behind a proxy that deals out transactions, or on nodes that each have their own, it keeps nobody out.",
 			Decides:  "Whether the work is in the same transaction, and if not, who keeps the connection.",
 		},
+		{
+			ID:       "jobs",
+			Beyond:   true,
+			Question: "Is a lock enough for a job that must run once?",
+			Claim:    Statement{"Trần", "A lock keeps two runs apart while they run, and no job from running again.", "Distributed lock là gì"},
+			Answer:   Statement{"Distributed lock", "Name the lock for the date and do not release it; or keep a row for each run.", "the article Distributed lock"},
+			Right:    "Both. A lock that outlives the job is a mark; a row also tells who never finished.",
+			Found:    "",
+			Decides:  "Whether a run that died has to be found and begun again.",
+		},
+		{
+			ID:       "field",
+			Beyond:   true,
+			Question: "Does any of this happen?",
+			Claim:    Statement{"Operators", "The lock was taken, and the job ran twice; or nobody got it any more.", "public reports, each named in its row"},
+			Answer:   Statement{"Maintainers", "Most cures are a line of the client, some a setting, few another system.", "the same reports"},
+			Right:    "Both.",
+			Found:    "",
+			Decides:  "",
+		},
 	}
 }

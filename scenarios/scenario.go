@@ -36,6 +36,8 @@ type Scenario struct {
 	// Also are variants that the argument shows beside it, where its runs are judged
 	// by themselves: settings, each "key=value", with blanks between.
 	Also []string
+	// Case is what it says besides as a failure from the field; nil where it is none.
+	Case *Case
 }
 
 // Control is another run that differs in what decides the verdict: a scenario
@@ -206,6 +208,7 @@ func All() []*Scenario {
 		sameDatabase(),
 		jobRuns(),
 		redelivery(),
+		caseH14(),
 	}
 }
 
@@ -221,14 +224,24 @@ func Find(name string) *Scenario {
 
 // Set sets a parameter from its text. The error says what is allowed.
 func (s *Scenario) Set(key, value string) error {
+	if p := s.param(key); p != nil {
+		return p.set(value)
+	}
 	var names []string
-	for _, p := range s.Params {
-		if p.Name == key {
-			return p.set(value)
-		}
-		names = append(names, p.Name)
+	for i := range s.Params {
+		names = append(names, s.Params[i].Name)
 	}
 	return fmt.Errorf("%s has no parameter %q: want one of %s", s.Name, key, strings.Join(names, ", "))
+}
+
+// param is the parameter called name; nil when there is none.
+func (s *Scenario) param(name string) *Param {
+	for i := range s.Params {
+		if s.Params[i].Name == name {
+			return &s.Params[i]
+		}
+	}
+	return nil
 }
 
 // Settings are the parameters that differ from their defaults, as "key=value",
