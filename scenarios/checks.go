@@ -68,7 +68,7 @@ func versionEquality() *Scenario {
 		Name:   "version-equality",
 		Pair:   "fence",
 		Claim:  "a store that compares versions for equality is no fence: whoever writes first shuts out every later holder",
-		Claims: []string{"0.7", "K7", "S12"},
+		Claims: []string{"K7", "S12"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),

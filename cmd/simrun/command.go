@@ -88,7 +88,7 @@ func (a *app) root() *cobra.Command {
 	c.SetErr(a.err)
 	c.SetFlagErrorFunc(flagError)
 	c.CompletionOptions.HiddenDefaultCmd = true
-	c.AddCommand(a.list(), a.argue(), a.report())
+	c.AddCommand(a.list(), a.argue(), a.report(), a.claims())
 	return c
 }
 

@@ -231,3 +231,39 @@ func TestArgue(t *testing.T) {
 		require.Contains(t, got.err, fmt.Sprintf("want one number from 1 to %d, or nothing", len(scenarios.Pairs())))
 	}
 }
+
+// TestClaims: each row stands with what shows it; a row that nothing shows is told by
+// the exit code.
+func TestClaims(t *testing.T) {
+	got := call(t, "claims", "S13", "A11")
+	require.Equal(t, output{0, `The article "Distributed lock"
+S13       an UPDATE whose condition is fence <= token changes no row when a newer holder has
+          written, and takes the same token twice
+  run     second-write lease-table lease-db-jump
+  test    models/resource.TestChecks models/sql.TestDocuments
+
+Salvatore Sanfilippo (antirez), "Is Redlock safe?", 2016
+A11       Redlock should be analysed and tested by others, as Jepsen does
+  weighed REPORT.md, "What is a matter of opinion"
+`, ""}, got)
+
+	got = call(t, "claims", "S13", "--format", "json")
+	require.Equal(t, 0, got.code)
+	require.JSONEq(t, `{"id": "S13", "source": "The article \"Distributed lock\"",
+		"says": "an UPDATE whose condition is fence <= token changes no row when a newer holder has written, and takes the same token twice",
+		"scenarios": ["second-write", "lease-table", "lease-db-jump"],
+		"tests": ["models/resource.TestChecks", "models/sql.TestDocuments"]}`, got.out)
+
+	all := call(t, "claims")
+	require.Equal(t, 0, all.code)
+	require.Equal(t, 0, strings.Count(all.out, "NOTHING"))
+
+	none := func() []*scenarios.Scenario { return nil }
+	got = with(t, none, "", "claims", "S7")
+	require.Equal(t, 1, got.code)
+	require.Contains(t, got.out, "NOTHING shows it")
+	require.Equal(t, 1, with(t, none, "", "claims", "S7", "--format", "json").code)
+
+	got = call(t, "claims", "S7", "S75")
+	require.Equal(t, output{2, "", "simrun: claims S75: want IDs of rows such as S7 or H14, or nothing for all\n"}, got)
+}

@@ -75,7 +75,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestConditionalWrites: S16, what S3 answers; and equal values have equal tags.
+// TestConditionalWrites: S16, what the store of Amazon answers; and equal values have equal tags.
 func TestConditionalWrites(t *testing.T) {
 	t.Parallel()
 	const draft = "f91b2829bf8603e358094e1dedb6f947" // md5sum of "draft"
