@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksim/check"
+	"locksim/clock"
 	"locksim/faults"
 	"locksim/models"
 	"locksim/models/redis"
@@ -156,7 +157,7 @@ func restarted(persistence, crash string, at, down, again time.Duration) (string
 // redlockClockJump is K10, S29 and H2: the wall clock of one of three nodes
 // jumps. The control expires keys by a monotonic clock.
 func redlockClockJump(name string) *Scenario {
-	ttl, at, again, jump := 10*time.Second, 500*time.Millisecond, time.Second, 11*time.Second
+	ttl, at, again, jump, how := 10*time.Second, 500*time.Millisecond, time.Second, 11*time.Second, "step"
 	s := &Scenario{
 		Name: name, Pair: "clock", Claim: "a node whose clock jumps forgets a lock that is still held",
 		Claims: []string{"K10", "S29", "R8", "H2"},
@@ -171,32 +172,46 @@ func redlockClockJump(name string) *Scenario {
 		milliseconds("ttl", &ttl, leastTTL, most, "PX of the keys"),
 		duration("jump-at", &at, 100*time.Millisecond, "when the clock of r3 jumps"),
 		milliseconds("jump", &jump, 0, most, "how far it jumps ahead"),
+		choice("how", &how, []string{"step", "slew"}, "whether it jumps, or from then on runs 1 % fast"),
 		milliseconds("c2-at", &again, 100*time.Millisecond, most, "when c2 comes back"),
 	}
 	s.Spec = func() trial.Spec {
+		set := faults.Action(faults.ClockStep{Machine: "r3", By: jump})
+		if how == "slew" {
+			set = faults.ClockRate{Machine: "r3", Rate: slewRate}
+		}
 		return trial.Spec{
 			System:   redis.Redlock{TTL: ttl, Order: fromTheOtherEnd(), Clock: expiry},
 			Cast:     onThree(again),
-			Schedule: faults.Schedule{{Anchor: faults.At(at), Action: faults.ClockStep{Machine: "r3", By: jump}}},
+			Schedule: faults.Schedule{{Anchor: faults.At(at), Action: set}},
 			Latency:  sim.Every(hop),
 			Horizon:  ttl + at + again + time.Minute,
 		}
 	}
 	s.Expect = func() Expectation {
-		why, lost := jumped(expiry, ttl, at, jump, again)
+		asked := again + 2*ask + hop
+		gained := time.Duration(0)
+		switch {
+		case at > asked:
+		case how == "slew": // which all clocks of a machine follow
+			gained = countDown(asked-at, slewRate) - (asked - at)
+		case expiry == redis.Wall:
+			gained = jump
+		}
+		why, lost := jumped(ttl, asked, gained)
 		return secondHolder(lost, ttl, again, why)
 	}
 	return s
 }
 
-// jumped tells whether c1's key, which r3 set at 5 ms, is gone when c2 asks r3:
-// real Redis still holds it at the millisecond of its expiry.
-func jumped(expiry redis.Expiry, ttl, at, jump, again time.Duration) (string, bool) {
-	asked := again + 2*ask + hop
-	reads := asked
-	if at <= asked && expiry == redis.Wall {
-		reads += jump
-	}
+// slewRate is that of a clock which is brought to the right time without a step.
+const slewRate clock.Rate = 10_000_000
+
+// jumped tells whether c1's key, which r3 set at 5 ms, is gone when c2 asks r3, by
+// whose clock that is so much later: real Redis still holds it at the millisecond of
+// its expiry.
+func jumped(ttl, asked, gained time.Duration) (string, bool) {
+	reads := (asked + gained).Truncate(time.Millisecond)
 	expires := 2*ask + hop + ttl
 	why := fmt.Sprintf("r3 is asked when its clock shows %s, c1's key expires there at %s", short(reads), short(expires))
 	return why, reads > expires
