@@ -209,6 +209,8 @@ func All() []*Scenario {
 		jobRuns(),
 		redelivery(),
 		caseH14(),
+		caseH2(),
+		caseH3(),
 	}
 }
 
