@@ -64,6 +64,13 @@ type (
 		Key, Value string
 		TTL        time.Duration
 	}
+	// ExpireOrSet is a script: PEXPIRE Key TTL if the key has Value, and SET Key Value
+	// NX PX TTL where there is no such key, as one step of the server. The answer is an
+	// Integer: 1, or 0 where the value differs.
+	ExpireOrSet struct {
+		Key, Value string
+		TTL        time.Duration
+	}
 	// PTTL is PTTL Key. The answer is an Integer: milliseconds, -1 where the key
 	// never expires, or -2 where it is not there.
 	PTTL struct{ Key string }
@@ -101,6 +108,9 @@ func (*EvalDelIfEqual) Label() string { return "EVAL" }
 
 // Label is the command's name in the history.
 func (*ExpireIfEqual) Label() string { return "PEXPIRE" }
+
+// Label is the command's name in the history.
+func (*ExpireOrSet) Label() string { return "EVAL" }
 
 // Label is the command's name in the history.
 func (*PTTL) Label() string { return "PTTL" }

@@ -101,6 +101,8 @@ func (n *Node) execute(s *sim.Server, r sim.Request) any {
 		return n.evalDelIfEqual(s, c, r.From())
 	case *ExpireIfEqual:
 		return n.expireIfEqual(s, c)
+	case *ExpireOrSet:
+		return n.expireOrSet(s, c)
 	case *PTTL:
 		return n.pttl(s, c)
 	case *Put:
@@ -208,6 +210,13 @@ func (n *Node) expire(s *sim.Server, c *PExpire) Integer {
 	i.when = now + c.TTL.Milliseconds()
 	n.keep(s, writeExpire, c.Key, i)
 	return 1
+}
+
+func (n *Node) expireOrSet(s *sim.Server, c *ExpireOrSet) Integer {
+	if n.set(s, &Set{c.Key, c.Value, c.TTL}) {
+		return 1
+	}
+	return n.expireIfEqual(s, &ExpireIfEqual{c.Key, c.Value, c.TTL})
 }
 
 func (n *Node) pttl(s *sim.Server, c *PTTL) Integer {

@@ -126,6 +126,12 @@ func TestMoreCommands(t *testing.T) {
 		require.Equal(t, Status(true), ask[Status](p, s, &Put{"k", "b", 0}))
 		require.Equal(t, Integer(-1), ask[Integer](p, s, &PTTL{"k"}))
 
+		require.Equal(t, Integer(1), ask[Integer](p, s, &ExpireOrSet{"m", "a", ttl}), "there is no such key")
+		require.Equal(t, Integer(0), ask[Integer](p, s, &ExpireOrSet{"m", "b", 2 * ttl}), "it is another's")
+		require.Equal(t, Integer(1000), ask[Integer](p, s, &PTTL{"m"}))
+		require.Equal(t, Integer(1), ask[Integer](p, s, &ExpireOrSet{"m", "a", 2 * ttl}), "its own")
+		require.Equal(t, Integer(2000), ask[Integer](p, s, &PTTL{"m"}))
+
 		require.Equal(t, Integer(1), ask[Integer](p, s, &Incr{"n"}))
 		require.Equal(t, Integer(0), ask[Integer](p, s, &SetIncr{"k", "c", ttl, "n"}))
 		require.Equal(t, Integer(2), ask[Integer](p, s, &SetIncr{"l", "c", ttl, "n"}))
@@ -152,6 +158,7 @@ func TestLabels(t *testing.T) {
 	require.Equal(t, "nil", Status(false).Label())
 	require.Equal(t, "SET", (&Put{}).Label())
 	require.Equal(t, "PEXPIRE", (&PExpire{}).Label())
+	require.Equal(t, "EVAL", (&ExpireOrSet{}).Label())
 }
 
 func TestUnknownCommand(t *testing.T) {

@@ -81,7 +81,7 @@ func TestOptionErrors(t *testing.T) {
 func TestOptionsAsText(t *testing.T) {
 	redlock := Redlock{
 		Nodes: 3, TTL: 30 * time.Second, Drift: time.Second, Sends: Parallel, Timeout: 5 * time.Millisecond, Quorum: 2,
-		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, Cleanup: OnGranted, NoTimeout: true, Token: SumOfCounters,
+		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, Cleanup: OnGranted, NoTimeout: true, SetOnExtend: true, Token: SumOfCounters,
 		Order: map[string][]string{"c2": {"r3", "r2", "r1"}},
 	}
 	text, err := yaml.Marshal(redlock)

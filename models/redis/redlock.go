@@ -59,6 +59,10 @@ type Redlock struct {
 	// NoTimeout lets the client wait for every node for ever: one node that does
 	// not answer holds it up.
 	NoTimeout bool `yaml:"no-timeout,omitempty"`
+	// SetOnExtend lets an extension set the key anew on a node that does not have it:
+	// WithSetNXOnExtend of redsync, since 4.12. Without, as in the documentation, such
+	// a node says no, and the lock stands on fewer nodes with each that forgets it.
+	SetOnExtend bool `yaml:"set-on-extend,omitempty"`
 	// Token is what a fencing token is made of: there is none by default, as in the
 	// documentation.
 	Token Tokens `yaml:"token,omitempty"`

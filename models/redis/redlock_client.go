@@ -84,12 +84,12 @@ func (l *redlock) clean(p *sim.Process, key, value string, votes []string) round
 	return l.ask(p, nodes, &DelIfEqual{key, value})
 }
 
-// Extend gives the key a new TTL on every node that has it with the value of g.
-// The rules are those of Acquire; but a failure leaves the nodes as they are,
+// Extend gives the key a new TTL on every node that has it with the value of g, and,
+// where the options say so, sets it on those that have none. The rules are those of Acquire; but a failure leaves the nodes as they are,
 // because the client may still hold the lock for its earlier term.
 func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.watch.started(p)
-	r := l.ask(p, l.nodes(p), &ExpireIfEqual{key, g.Value, l.TTL})
+	r := l.ask(p, l.nodes(p), l.prolong(key, g.Value))
 	elapsed := watch.elapsed(p)
 	if err := l.judge("extension", p, &r); err != nil {
 		return models.Grant{}, err
@@ -100,6 +100,14 @@ func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Gra
 	longer := l.grant(g.Value, watch, &r)
 	longer.Token = g.Token
 	return longer, nil
+}
+
+// prolong is the command that extends the key on one node.
+func (l *redlock) prolong(key, value string) any {
+	if l.SetOnExtend {
+		return &ExpireOrSet{key, value, l.TTL}
+	}
+	return &ExpireIfEqual{key, value, l.TTL}
 }
 
 // judge is the outcome of a round about a lock that the client had: confirmed by

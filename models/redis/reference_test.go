@@ -77,6 +77,12 @@ func (r *reference) do(op step, now int64, mono time.Duration) any {
 			r.changed(mono)
 		}
 		return number(same)
+	case "expire-or-set":
+		if same || !held {
+			r.table[op.key] = entry{op.value, now + op.ttl.Milliseconds()}
+			r.changed(mono)
+		}
+		return number(same || !held)
 	case "pttl":
 		switch {
 		case !held:
@@ -134,7 +140,7 @@ func steps() *rapid.Generator[[]step] {
 			wait: rapid.SampledFrom(spans).Draw(t, "wait"),
 			kind: rapid.SampledFrom([]string{
 				"set", "set", "set", "get", "del", "delex", "eval", "pexpire", "pttl", "pttl", "jump", "rate", "kill", "power",
-				"setnx", "put", "incr",
+				"setnx", "put", "incr", "expire-or-set",
 			}).Draw(t, "kind"),
 			key:   rapid.SampledFrom([]string{"k", "k", "l"}).Draw(t, "key"),
 			value: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "value"),
@@ -165,6 +171,8 @@ func (o step) command() any {
 		return &EvalDelIfEqual{o.key, o.value}
 	case "pexpire":
 		return &ExpireIfEqual{o.key, o.value, o.ttl}
+	case "expire-or-set":
+		return &ExpireOrSet{o.key, o.value, o.ttl}
 	}
 	return &PTTL{o.key}
 }
