@@ -1,5 +1,16 @@
 package scenarios
 
+import (
+	"fmt"
+	"time"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/models/redis"
+	"locksim/sim"
+	"locksim/trial"
+)
+
 // caseH2 is the report itself, and that of whoever keeps locks there (valkey#2651).
 func caseH2() *Scenario {
 	return redlockClockJump("redlock-clock-jump").retold("case-h02",
@@ -31,4 +42,75 @@ func caseH3() *Scenario {
 		return e
 	}
 	return s
+}
+
+// caseH4 is redsync on three pools, asked all at once: c1 extends its lock every 2 s,
+// and two of the servers restart empty, one after the other.
+func caseH4() *Scenario {
+	set, client, first, again := "off", "deadline", "3s", 5500*time.Millisecond
+	s := &Scenario{
+		Name:   "case-h04",
+		Claim:  "go-redsync/redsync#149 (and #147): a lock that is extended stands on one pool less with each that restarts empty, until another gets it",
+		Claims: []string{"H4", "K11", "R5"},
+		Also:   []string{"client=stops", "set-on-extend=on r1-at=4.5s"},
+	}
+	s.Params = []Param{
+		choice("set-on-extend", &set, []string{"off", "on"}, "whether an extension sets the key anew on a node that lost it"),
+		choice("client", &client, []string{"deadline", "stops"}, "what c1 does when an extension fails: it goes on until its deadline, or stops"),
+		choice("r1-at", &first, []string{"3s", "4.5s"}, "when r1 restarts, before or after c1's extension at 4s; r2 does at 5s"),
+		milliseconds("c2-at", &again, 5001*time.Millisecond, 5900*time.Millisecond, "when c2 asks"),
+	}
+	s.Spec = func() trial.Spec {
+		watch := "watch every 2s"
+		if client == "deadline" {
+			watch += " quit"
+		}
+		return trial.Spec{
+			System: redis.Redlock{Nodes: 3, TTL: redsyncTTL, Drift: redsyncDrift, Sends: redis.Parallel, SetOnExtend: set == "on"},
+			Cast: two("acquire; "+watch+"; work 7s; write doc; work 10s; release",
+				"until "+again.String()+"; try; work 1s; write doc; work 1000h; release"),
+			Schedule: faults.MustParse("at " + first + "  restart r1 kill\nat 5s  restart r2 kill"),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return restartedInTurn(set == "on" && first == "3s", client == "stops", again) }
+	return s.fromField(Case{
+		Report: "go-redsync/redsync#149",
+		Seen:   "with three servers that keep nothing on disk, extending said that the key does not exist on the one that had restarted; with the second restart every lock was lost at once",
+		Cure:   "set-on-extend=on",
+		Means:  "redsync 4.12 or later, and its option WithSetNXOnExtend; servers that restart between two extensions still give the lock away",
+	})
+}
+
+// What redsync does unless it is told otherwise: it allows 1 % for drift, and nothing
+// for what Redis rounds off.
+const (
+	redsyncTTL   = 8 * time.Second
+	redsyncDrift = redsyncTTL / 100
+)
+
+// restartedInTurn: an extension takes two hops, so that c1 sends its second at 4.004,
+// which is good until 11.924, and its third at 6.006. By the second it has three
+// nodes, or, where r1 was empty and stays so, r2 and r3. c2 gets the nodes that are
+// empty when it asks; if those are r1 and r2, the third extension finds r3 alone.
+func restartedInTurn(anew, stops bool, again time.Duration) Expectation {
+	const extension = 2*time.Second + 2*hop
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c1"}}
+	if anew {
+		e.Because = fmt.Sprintf("c1's extension at %s sets its key on r1 again: c2 finds r2 alone free, and gets 1 of 3", short(2*extension))
+		return e
+	}
+	until, told, accepted2 := 2*extension+redsyncTTL-redsyncDrift, 3*extension+2*hop, again+2*hop
+	end1 := until
+	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+	e.Damage = []string{check.StaleWrite} // at 7.003, after c2's
+	if stops {
+		end1, e.Damage = told, nil
+		e.Breaches = append(e.Breaches, check.LostLease) // told so again when it releases
+	}
+	e.Belief, e.Overlap, e.Granted = check.Overlapping, end1-accepted2, []string{"c1", "c2"}
+	e.Because = fmt.Sprintf("c1's extension at %s is good until %s + 8s - 80ms = %s; c2 finds r1 and r2 free, and has them at %s; c1 is told at %s; overlap = %s - %s = %s",
+		short(2*extension), short(2*extension), short(until), short(accepted2), short(told), short(end1), short(accepted2), short(e.Overlap))
+	return e
 }

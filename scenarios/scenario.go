@@ -211,6 +211,7 @@ func All() []*Scenario {
 		caseH14(),
 		caseH2(),
 		caseH3(),
+		caseH4(),
 	}
 }
 
