@@ -64,6 +64,8 @@ const (
 	defaultTimeout = 50 * time.Millisecond
 	// defaultWaitTimeout is that of WAIT alone.
 	defaultWaitTimeout = 100 * time.Millisecond
+	// defaultRetryDelay is that of Redlock alone.
+	defaultRetryDelay = 200 * time.Millisecond
 )
 
 // checkTimes fills in the defaults of ttl and timeout and tells what is wrong

@@ -59,6 +59,11 @@ func TestOptionErrors(t *testing.T) {
 		{Redlock{Drift: 10 * time.Second}, "redlock: drift 10s: want 0 or more and less than the ttl, 10s"},
 		{Redlock{Drift: -1}, "redlock: drift -1ns: want 0 or more and less than the ttl, 10s"},
 		{Redlock{Drift: time.Second, NoDrift: true}, "redlock: drift 1s and no-drift: want one of them"},
+		{Redlock{Retries: -1}, "redlock: retries -1: want 0 or more"},
+		{Redlock{Retries: 1, RetryDelay: -1}, "redlock: retry-delay -1ns: want 0 or more"},
+		{Redlock{RetryDelay: time.Second}, "redlock: retry-delay 1s: want it only with retries"},
+		{Redlock{FromFirst: true}, "redlock: from-first: want it only with retries"},
+		{Redlock{Retries: 1, FromFirst: true, SkipValidity: true}, "redlock: from-first and skip-validity: want one of them"},
 		{Redlock{Timeout: time.Second, NoTimeout: true}, "redlock: timeout 1s and no-timeout: want one of them"},
 		{Redlock{Order: map[string][]string{"c1": {"r1", "r2", "r9"}}}, `redlock: order of c1: no node "r9": want r1 to r5`},
 		{Redlock{Order: map[string][]string{"c1": {"r1", "r2", "r1"}}}, "redlock: order of c1: r1 is there twice"},
@@ -82,6 +87,7 @@ func TestOptionsAsText(t *testing.T) {
 	redlock := Redlock{
 		Nodes: 3, TTL: 30 * time.Second, Drift: time.Second, Sends: Parallel, Timeout: 5 * time.Millisecond, Quorum: 2,
 		ClientClock: clock.Boottime, Clock: Monotonic, Persistence: EverySec, SkipValidity: true, Cleanup: OnGranted, NoTimeout: true, SetOnExtend: true, Token: SumOfCounters,
+		Retries: 3, RetryDelay: time.Second, FromFirst: true,
 		Order: map[string][]string{"c2": {"r3", "r2", "r1"}},
 	}
 	text, err := yaml.Marshal(redlock)

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,6 +67,17 @@ type Redlock struct {
 	// Token is what a fencing token is made of: there is none by default, as in the
 	// documentation.
 	Token Tokens `yaml:"token,omitempty"`
+	// Retries is how often a client asks again by itself before it gives up, RetryDelay
+	// after each failure (200ms by default, as node-redlock does, without its jitter):
+	// not at all by default, as retrying is the caller's.
+	Retries    int           `yaml:"retries,omitempty"`
+	RetryDelay time.Duration `yaml:"retry-delay,omitempty"`
+	// FromFirst counts the validity of a lock from the first of these attempts and not
+	// from the one that got it, as node-redlock 5.0.0-beta.2 does (its issue 296). Step
+	// 3 is about the last attempt alone, so that a lock is handed out that is over by
+	// that count. It is not extended: the client says that it does not hold it, and
+	// asks no node.
+	FromFirst bool `yaml:"from-first,omitempty"`
 	// Order is the list of nodes as a client's configuration has it, by the
 	// client's name; others ask r1, r2 and so on. A list may leave out nodes; the
 	// quorum stays that of all.
@@ -131,7 +143,7 @@ func (o *Redlock) complete() error {
 	if o.Quorum < 1 || o.Quorum > o.Nodes {
 		return fmt.Errorf("quorum %d: want 1 to %d, the number of nodes", o.Quorum, o.Nodes)
 	}
-	return o.completeDrift()
+	return cmp.Or(o.completeDrift(), o.completeRetries())
 }
 
 func (o *Redlock) completeDrift() error {
@@ -144,6 +156,23 @@ func (o *Redlock) completeDrift() error {
 	if o.Drift < 0 || o.Drift >= o.TTL {
 		return fmt.Errorf("drift %v: want 0 or more and less than the ttl, %v", o.Drift, o.TTL)
 	}
+	return nil
+}
+
+func (o *Redlock) completeRetries() error {
+	switch {
+	case o.Retries < 0:
+		return fmt.Errorf("retries %d: want 0 or more", o.Retries)
+	case o.RetryDelay < 0:
+		return fmt.Errorf("retry-delay %v: want 0 or more", o.RetryDelay)
+	case o.Retries == 0 && o.RetryDelay > 0:
+		return fmt.Errorf("retry-delay %v: want it only with retries", o.RetryDelay)
+	case o.FromFirst && o.Retries == 0:
+		return errors.New("from-first: want it only with retries")
+	case o.FromFirst && o.SkipValidity:
+		return errors.New("from-first and skip-validity: want one of them")
+	}
+	o.RetryDelay = cmp.Or(o.RetryDelay, defaultRetryDelay)
 	return nil
 }
 

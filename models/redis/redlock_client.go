@@ -24,12 +24,27 @@ type redlock struct {
 // that it took leaves it nothing to rely on.
 var errLate = errors.New("answered too late to be of use")
 
-// Acquire makes one attempt. It is the client that decides, by counting: so a
+// Acquire makes one attempt, and, where the options say so, others when it fails.
+func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
+	first := l.watch.started(p)
+	g, err := l.attempt(p, key, first)
+	for n := 0; err != nil && n < l.Retries; n++ {
+		p.Sleep(l.RetryDelay)
+		watch, anchor := l.watch.started(p), p.World().Now()
+		g, err = l.attempt(p, key, watch)
+		g.Anchor = anchor
+		if l.FromFirst {
+			g.Deadline = first.deadline()
+		}
+	}
+	return g, err
+}
+
+// attempt makes one attempt. It is the client that decides, by counting: so a
 // failure is definite, whatever the nodes have and whoever did not answer.
 // Nobody was promised anything.
-func (l *redlock) Acquire(p *sim.Process, key string) (models.Grant, error) {
+func (l *redlock) attempt(p *sim.Process, key string, watch stopwatch) (models.Grant, error) {
 	value := newValue(p)
-	watch := l.watch.started(p)
 	r := l.ask(p, l.nodes(p), l.set(key, value))
 	elapsed := watch.elapsed(p)
 	if elapsed < watch.usable && len(r.votes) >= l.Quorum {
@@ -89,6 +104,9 @@ func (l *redlock) clean(p *sim.Process, key, value string, votes []string) round
 // because the client may still hold the lock for its earlier term.
 func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.watch.started(p)
+	if l.FromFirst && watch.start > g.Deadline.Reading {
+		return models.Grant{}, models.ErrNotHeld
+	}
 	r := l.ask(p, l.nodes(p), l.prolong(key, g.Value))
 	elapsed := watch.elapsed(p)
 	if err := l.judge("extension", p, &r); err != nil {

@@ -58,3 +58,59 @@ func TestRedlockSetOnExtend(t *testing.T) {
 		})
 	}
 }
+
+// H13: c1's first attempt is at 1 ms, the nodes are free from 1.2 s on, and it has the
+// lock at its seventh attempt. A lock that counts from the first is over by then, and
+// yet stands on all nodes.
+func TestRedlockRetries(t *testing.T) {
+	const seventh = hop + 6*(4*hop+200*hop)
+	for _, test := range []struct {
+		name     string
+		system   Redlock
+		deadline time.Duration // its reading; 0: refused
+		done     time.Duration
+	}{
+		{"H13 from the first", Redlock{Retries: 10, FromFirst: true}, hop + 988*hop, seventh + 2*hop},
+		{"H13 from the last", Redlock{Retries: 10}, seventh + 988*hop, seventh + 2*hop},
+		{"too few", Redlock{Retries: 5}, 0, seventh - 200*hop},
+		{"none", Redlock{}, 0, 5 * hop},
+		{"another delay", Redlock{Retries: 1, RetryDelay: 1200 * hop}, 1205*hop + 988*hop, 1207 * hop},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.system.TTL, test.system.Sends = time.Second, Parallel
+			s := newStage(t, test.system)
+			s.takes("r1", "r2", "r3", "r4", "r5")
+			s.w.At(1200*hop, func() {
+				for i := range 5 {
+					r := s.server(nodeName(i))
+					s.node(r.Name()).del(r, &Del{"k"}, "c2")
+				}
+			})
+			a := &attempt{}
+			s.client("c1", hop, func(p *sim.Process) {
+				s.acquireNow(p, a)
+				if a.err != nil {
+					return
+				}
+				longer, err := s.lock.(models.Extender).Extend(p, "k", a.grant)
+				if test.system.FromFirst {
+					require.Equal(t, models.ErrNotHeld, err)
+					require.Equal(t, a.done, s.w.Now(), "it asks nobody")
+					require.NoError(t, s.lock.Release(p, "k", a.grant))
+					return
+				}
+				require.NoError(t, err)
+				require.Equal(t, a.done+988*hop, longer.Deadline.Reading)
+			})
+			s.run()
+			require.Equal(t, test.done, a.done)
+			if test.deadline == 0 {
+				require.ErrorIs(t, a.err, models.ErrHeld)
+				return
+			}
+			require.NoError(t, a.err)
+			require.Equal(t, test.deadline, a.grant.Deadline.Reading)
+			require.Equal(t, a.done-2*hop, a.grant.Anchor, "the promise is that of the nodes")
+		})
+	}
+}
