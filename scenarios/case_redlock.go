@@ -114,3 +114,80 @@ func restartedInTurn(anew, stops bool, again time.Duration) Expectation {
 		short(2*extension), short(2*extension), short(until), short(accepted2), short(told), short(end1), short(accepted2), short(e.Overlap))
 	return e
 }
+
+// caseH13 is node-redlock with its own delay and number of retries: c1 has the lock
+// first, and c2 asks until it is free.
+func caseH13() *Scenario {
+	from, client, held := "first", "using", 1200*time.Millisecond
+	s := &Scenario{
+		Name:   "case-h13",
+		Claim:  "mike-marcacci/node-redlock#296 (and #274): a lock that was waited for is over when it comes, since its term counts from the first attempt",
+		Claims: []string{"H13", "S31"},
+		Also:   []string{"client=checks"},
+	}
+	s.Params = []Param{
+		choice("from", &from, []string{"first", "last"}, "from which attempt on the validity of a lock counts"),
+		choice("client", &client, []string{"using", "checks"}, "what c2 does with the lock: it lets the library extend it, or checks its deadline itself"),
+		milliseconds("held", &held, time.Millisecond, 2500*time.Millisecond, "how long c1 works under the lock"),
+	}
+	s.Spec = func() trial.Spec {
+		// using() extends as soon as it believes that less than 500 ms are left.
+		extend := map[string]string{"using": "extend; ", "checks": ""}[client]
+		return trial.Spec{
+			System: redis.Redlock{TTL: time.Second, Sends: redis.Parallel, Retries: retries, FromFirst: from == "first"},
+			Cast: two("acquire; watch every 500ms; work "+held.String()+"; release",
+				"until 1ms; try; "+extend+"work 300ms; write doc; release"),
+			Latency: sim.Every(hop),
+			Horizon: time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return waitedFor(held, from == "first", client == "using") }
+	return s.fromField(Case{
+		Report: "mike-marcacci/node-redlock#296",
+		Seen:   "lock.expiration was in the past when acquire returned; using() said at once \"Cannot extend an already-expired lock.\" and aborted the work; in Redis the lock was fine",
+		Cure:   "from=last",
+		Means:  "node-redlock with #274 (merged in 2023; 5.0.0-beta.2, in 2024 the latest release, is without), or retryCount 0 and retries of one's own",
+	})
+}
+
+// retries is how often node-redlock asks again unless it is told otherwise.
+const retries = 10
+
+// waitedFor: an attempt and its undoing take 4 ms, and c2 asks again 200 ms later, so
+// that it sends its n-th retry at 1 ms + n x 204 ms. c1's release is at the nodes 3 ms
+// after its work of held has ended; the first retry that comes no earlier has the lock
+// after two hops. By its first attempt that is good until 1 ms + 988 ms.
+func waitedFor(held time.Duration, first, using bool) Expectation {
+	const period = 2*ask + 200*time.Millisecond
+	n := (held + hop + period - 1) / period
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c1"}}
+	c1 := "c1 " + short(held)
+	if n > retries {
+		e.Longest = retries*period + 2*ask
+		e.Figures = []Figure{{beliefs, c1}, {lastWrite, "none"}}
+		e.Because = fmt.Sprintf("c2 gives up after %d retries, %s after it has begun", retries, short(e.Longest))
+		return e
+	}
+	sent := hop + n*period
+	accepted, until := sent+ask, sent+deadline(time.Second)
+	if first {
+		until = hop + deadline(time.Second)
+	}
+	e.Granted, e.Longest = []string{"c1", "c2"}, accepted-hop
+	e.Because = fmt.Sprintf("c2's retry %d, sent at %s, has the lock at %s; by c2's count that is good until %s", n, short(sent), short(accepted), short(until))
+	worked := accepted + 300*time.Millisecond
+	switch {
+	case using && accepted > until:
+		e.Promise, e.Breaches = check.Broken, []string{check.LostLease}
+		e.Because += fmt.Sprintf(", and it says that it is over, though the nodes have it until %s", short(sent+deadline(time.Second)))
+		until = accepted
+	case using:
+		until, worked = accepted+ask+deadline(time.Second), worked+ask
+	}
+	end2, wrote := max(accepted, min(until, worked+ask)), "none"
+	if worked < until {
+		wrote = "c2"
+	}
+	e.Figures = []Figure{{beliefs, c1 + ", c2 " + short(end2-accepted)}, {lastWrite, wrote}}
+	return e
+}

@@ -212,6 +212,7 @@ func All() []*Scenario {
 		caseH2(),
 		caseH3(),
 		caseH4(),
+		caseH13(),
 	}
 }
 
