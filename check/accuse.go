@@ -68,12 +68,36 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 		return c
 	}
 	end := r.ended(f.grant, 0, s.ret, until)
+	if end == none && r.unheard(f.grant, s) {
+		return charge{fmt.Sprintf("%s told itself at %s that it does not hold the lock, when no message had reached it since its grant; %s",
+			r.owner(f.grant), seconds(r.doneAt(s)), r.ran(f.grant, until)), Recipe, r.owner(f.grant)}
+	}
 	if end == none {
 		return charge{fmt.Sprintf("%s; %s", told, r.ran(f.grant, until)), Service, ""}
 	}
 	c := r.ending(f.grant, end)
 	c.cause = fmt.Sprintf("%s; %s; %s", c.cause, told, r.ran(f.grant, until))
 	return c
+}
+
+// unheard reports whether no message has reached the client of grant n since its
+// acquire, which it was answered by one, until s returned.
+func (r *record) unheard(n int32, s *span) bool {
+	g, ok := r.granted(n)
+	if !ok {
+		return false
+	}
+	answered := false
+	for i := g.call; i < s.ret; i++ {
+		switch e := r.event(i); {
+		case e.Kind != history.Send || e.Verb != history.Reply || e.Peer != r.owner(n):
+		case e.Until <= r.event(g.ret).At:
+			answered = true
+		case e.Until <= r.event(s.ret).At:
+			return false
+		}
+	}
+	return answered
 }
 
 // later names the operation that confirmed the grant of f after the operation of

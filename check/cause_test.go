@@ -190,6 +190,41 @@ func TestCauseOfLostLease(t *testing.T) {
 	require.Equal(t, Service, b.Blame)
 }
 
+// H13: a client that takes its lock for lost, and has not heard of anybody since it was
+// granted, has that from its own library.
+func TestALossThatNobodyToldBlamesTheRecipe(t *testing.T) {
+	const own = "c1 told itself at 6.000 that it does not hold the lock, when no message had reached it since its grant; c1's term ran to 10.000"
+	const told = "c1 was told at 6.000 that it does not hold the lock; c1's term ran to 10.000"
+	for _, c := range []struct {
+		name     string
+		arrivals []float64
+		to       string
+		cause    string
+		blame    Blame
+		who      string
+	}{
+		{"with the grant", []float64{1}, "c1", own, Recipe, "c1"},
+		{"with the grant, and later than the loss", []float64{1, 7}, "c1", own, Recipe, "c1"},
+		{"since the grant", []float64{1, 5}, "c1", told, Service, ""},
+		{"at the loss", []float64{1, 6}, "c1", told, Service, ""},
+		{"to another", []float64{1}, "c2", told, Service, ""},
+		{"none at all", nil, "", told, Service, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tp := newTape()
+			tp.call(0, "c1", history.Acquire, 1)
+			for _, at := range c.arrivals {
+				tp.on(.5, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: c.to, Until: sec(at)})
+			}
+			tp.ret(1, "c1", history.OK, promise(10))
+			tp.call(6, "c1", history.Extend, 1)
+			tp.ret(6, "c1", history.NotHeld)
+			b := breachOf(t, tp)
+			require.Equal(t, []any{LostLease, c.cause, c.blame, c.who}, []any{b.Kind, b.Cause, b.Blame, b.Who})
+		})
+	}
+}
+
 func TestCauseOfTokenOrder(t *testing.T) {
 	tp := newTape()
 	tp.granted(0, .01, "c1", 1, 10, token(34))
