@@ -11,6 +11,18 @@ import (
 	"locksim/trial"
 )
 
+// caseH1 is the essay's own example, which stands for any lock with a term.
+func caseH1() *Scenario {
+	return gcPause().retold("case-h01",
+		"Kleppmann 2016, on any lease: a client that was paused for longer than its lease writes when it wakes, over the next holder's write",
+		[]string{"H1", "K3", "K5", "K7", "S7"}, "pause=15s", "c1-at=0s", "c2-at=11s").fromField(Case{
+		Report: "Kleppmann 2016",
+		Seen:   "the older client's data over the newer's, and no error; in its log a gap as long as the pause (HBase, which had this, says when it is back: \"We slept 50631ms instead of 3000ms\")",
+		Cure:   "fencing=on",
+		Means:  "the service hands out a number that rises with each grant, the client sends it with each write, and the store refuses one that is smaller than it has seen",
+	})
+}
+
 // caseH2 is the report itself, and that of whoever keeps locks there (valkey#2651).
 func caseH2() *Scenario {
 	return redlockClockJump("redlock-clock-jump").retold("case-h02",

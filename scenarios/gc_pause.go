@@ -33,6 +33,7 @@ func fencing() *Scenario {
 
 func gcPauseWith(name, pair, fencing string) *Scenario {
 	ttl, pause, kind := 10*time.Second, 14*time.Second, "gc"
+	first, second := time.Second, 3*time.Second
 	s := &Scenario{
 		Name:   name,
 		Pair:   pair,
@@ -44,21 +45,25 @@ func gcPauseWith(name, pair, fencing string) *Scenario {
 		duration("pause", &pause, 0, "how long c1 is paused before its write"),
 		choice("kind", &kind, pauseKinds, "what pauses it"),
 		choice("fencing", &fencing, []string{"on", "off"}, "whether the store checks a fencing token"),
+		durations("c1-at", &first, 0, time.Second, 1, "when c1 asks; it writes a second later"),
+		durations("c2-at", &second, 3*time.Second, time.Hour, 1, "when c2 asks"),
 	}
 	s.Spec = func() trial.Spec {
 		store := resource.Plain("doc")
 		if fencing == "on" {
 			store = resource.Fenced("doc")
 		}
+		cast := trial.Writers(2, store)
+		cast.Clients[0].Script[0].For, cast.Clients[1].Script[0].For = first, second
 		return trial.Spec{
 			System:   lease.Ideal{TTL: ttl, Tokens: fencing == "on"},
-			Cast:     trial.Writers(2, store),
+			Cast:     cast,
 			Schedule: pauseBefore("write", kind, pause),
-			Horizon:  ttl + pause + time.Minute,
+			Horizon:  ttl + pause + second + time.Minute,
 		}
 	}
 	s.Expect = func() Expectation {
-		w := widget(ttl, pause)
+		w := widgetFrom(first, second, ttl, pause)
 		e := w.expectation()
 		if fencing == "on" && len(e.Damage) > 0 {
 			e.Damage, e.Rejected = nil, []string{"c1"}
@@ -84,14 +89,20 @@ type story struct {
 // write; c2 waits from 3 s, accepts at a2, writes a second later and releases
 // half a second after that.
 func widget(ttl, pause time.Duration) story {
-	a2 := max(3*time.Second, min(time.Second+ttl, 2*time.Second+pause))
+	return widgetFrom(time.Second, 3*time.Second, ttl, pause)
+}
+
+// widgetFrom is the same where c1 acquires at first, and c2 asks at second.
+func widgetFrom(first, second, ttl, pause time.Duration) story {
+	paused := first + time.Second
+	a2 := max(second, min(first+ttl, paused+pause))
 	return story{
 		accepted2: a2,
-		end1:      2*time.Second + pause,
+		end1:      paused + pause,
 		end2:      a2 + 1500*time.Millisecond,
-		write1:    2*time.Second + pause,
+		write1:    paused + pause,
 		write2:    a2 + time.Second,
-		form:      fmt.Sprintf("a2 = max(3s, min(1s+TTL, 2s+P)) = %s", short(a2)),
+		form:      fmt.Sprintf("a2 = max(%s, min(%s+TTL, %s+P)) = %s", short(second), short(first), short(paused), short(a2)),
 	}
 }
 

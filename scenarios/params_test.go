@@ -124,7 +124,7 @@ func TestParametersSayWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	s := scenarios.Find("gc-pause")
 	for _, c := range []struct{ set, says string }{
-		{"paus=1s", `gc-pause has no parameter "paus": want one of ttl, pause, kind, fencing`},
+		{"paus=1s", `gc-pause has no parameter "paus": want one of ttl, pause, kind, fencing, c1-at, c2-at`},
 		{"pause=-1s", "pause=-1s: want a duration from 0s to 1000h, such as 14s"},
 		{"pause=soon", "pause=soon: want a duration from 0s to 1000h, such as 14s"},
 		{"ttl=0s", "ttl=0s: want a duration from 1ms to 1000h, such as 10s"},

@@ -209,6 +209,7 @@ func All() []*Scenario {
 		jobRuns(),
 		redelivery(),
 		caseH14(),
+		caseH1(),
 		caseH2(),
 		caseH3(),
 		caseH4(),

@@ -114,7 +114,7 @@ func TestJSONFollowsTheParameters(t *testing.T) {
 	r := decode[run](t, got.out)[0]
 	require.Equal(t, 500.0, r.Verdicts.Belief.Total)
 	require.Equal(t, 500.0, r.Expected.Overlap)
-	require.Contains(t, got.out, `"parameters":{"ttl":"10s","pause":"9.5s","kind":"gc","fencing":"off"}`)
+	require.Contains(t, got.out, `"parameters":{"ttl":"10s","pause":"9.5s","kind":"gc","fencing":"off","c1-at":"1s","c2-at":"3s"}`)
 
 	got = call(t, "--scenario", "gc-pause", "--set", "pause=9500.25ms", "--format", "json")
 	require.Contains(t, got.out, `"total_ms":500.25`)
