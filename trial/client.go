@@ -42,7 +42,7 @@ func (c *client) step(p *sim.Process, i int) int {
 		p.Wait(h.unsure, math.MaxInt64)
 	}
 	if h := c.lost(); h != nil && l.Verb != "release" {
-		return c.releaseOf(h.key, i)
+		return c.releaseOf(h.called, i)
 	}
 	if l.Verb == "acquire" { // whose attempts are steps each
 		p.Record(history.Event{Kind: history.Step, Value: l.Verb})
@@ -69,7 +69,7 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 	case "work":
 		c.work(p, l.For)
 	case "try":
-		if !c.try(p, l.Key) {
+		if !c.try(p, l.Key, named(p, l.Key)) {
 			return c.releaseOf(l.Key, i) + 1
 		}
 	case "extend":
@@ -79,7 +79,7 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 	case "watch":
 		c.watch(p, l)
 	case "look":
-		c.recorder.look(p, l.Key)
+		c.recorder.look(p, named(p, l.Key))
 	case "check":
 		if h := c.holding(l.Key); h != nil {
 			c.recorder.check(p, h)
@@ -97,9 +97,10 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 }
 
 func (c *client) acquire(p *sim.Process, l *Line) {
+	key := named(p, l.Key)
 	for {
 		p.Begin("acquire")
-		got := c.try(p, l.Key)
+		got := c.try(p, l.Key, key)
 		p.End("acquire")
 		if got {
 			return
@@ -112,12 +113,14 @@ func (c *client) acquire(p *sim.Process, l *Line) {
 	}
 }
 
-func (c *client) try(p *sim.Process, key string) bool {
-	held := c.holding(key)
+// try makes one attempt at the lock key, which the script calls so.
+func (c *client) try(p *sim.Process, called, key string) bool {
+	held := c.holding(called)
 	h := c.recorder.acquire(p, key, held)
 	if h == nil || h == held {
 		return h != nil
 	}
+	h.called = called
 	h.onLoss = c.interrupt
 	c.held = append(c.held, h)
 	return true
@@ -211,10 +214,10 @@ func (c *client) unsure() *holding {
 	return nil
 }
 
-// holding is the grant of key that was acquired last.
-func (c *client) holding(key string) *holding {
+// holding is the grant that was acquired last of the lock that the script calls so.
+func (c *client) holding(called string) *holding {
 	for _, h := range slices.Backward(c.held) {
-		if h.key == key {
+		if h.called == called {
 			return h
 		}
 	}
@@ -225,7 +228,7 @@ func (c *client) holding(key string) *holding {
 // last: to its release; without a lock, to the end.
 func (c *client) stop(i int) int {
 	if n := len(c.held); n > 0 {
-		return c.releaseOf(c.held[n-1].key, i)
+		return c.releaseOf(c.held[n-1].called, i)
 	}
 	return len(c.script)
 }

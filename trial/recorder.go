@@ -45,6 +45,8 @@ type holding struct {
 	renewals int
 	// nested is how often it was acquired again.
 	nested int
+	// called is how the client's script calls the lock.
+	called string
 	// onLoss is called when the client learns of the loss.
 	onLoss func()
 }

@@ -39,7 +39,9 @@ import (
 //	do RESOURCE EFFECT                have an effect, such as a mail
 //	release [KEY]                     give the lock back
 //
-// KEY is the lock's name, "job" unless it is given. A client that knows that it
+// KEY is the lock's name, "job" unless it is given. One with a {date} in it is named
+// for the day that the client's wall clock shows, in UTC, when it begins to ask for
+// the lock; one with {date+7h} for the day in a time zone seven hours ahead. A client that knows that it
 // has lost a lock goes on behind the release of it, after releasing.
 //
 // Each verb is also the label of a step that a fault can name: c1.write#1.

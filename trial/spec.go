@@ -118,6 +118,8 @@ func (s *Spec) validateScript(c *Client) error {
 			err = fmt.Errorf("a duration is negative, or a number, or a watch has no duration")
 		case (line.usesLock() || line.Verb == "mint") && s.System == nil:
 			err = fmt.Errorf("the spec has no system to lock with")
+		case line.usesLock():
+			_, err = cutDate(line.Key)
 		case line.usesResource() && s.resource(line.Object) == nil:
 			err = fmt.Errorf("no resource %q: want %s", line.Object, s.resources())
 		case line.With != "" && s.resource(line.With) == nil:
