@@ -85,7 +85,10 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 			c.recorder.check(p, h)
 		}
 	case "release":
-		c.release(p, l.Key)
+		if !c.release(p, l.Key) && l.Retry > 0 {
+			p.Sleep(l.Retry)
+			return c.askedFor(l.Key, i)
+		}
 	case "once":
 		if !c.once(p, l.Object) {
 			return c.stop(i)
@@ -181,17 +184,18 @@ func (c *client) interrupt() {
 	}
 }
 
-func (c *client) release(p *sim.Process, key string) {
+// release gives a lock back. It reports false where the client held it, and was not
+// told that it is released.
+func (c *client) release(p *sim.Process, key string) bool {
 	h := c.holding(key)
-	if h == nil {
-		return
-	}
-	if h.nested > 0 {
-		c.recorder.leave(p, h)
-		return
+	switch {
+	case h == nil:
+		return true
+	case h.nested > 0:
+		return c.recorder.leave(p, h) == history.OK
 	}
 	c.held = slices.DeleteFunc(c.held, func(x *holding) bool { return x == h })
-	c.recorder.release(p, h)
+	return c.recorder.release(p, h) == history.OK
 }
 
 // lost is a grant that the client knows to have lost and has not released.
@@ -231,6 +235,16 @@ func (c *client) stop(i int) int {
 		return c.releaseOf(c.held[n-1].called, i)
 	}
 	return len(c.script)
+}
+
+// askedFor is the last line before i that asks for key.
+func (c *client) askedFor(key string, i int) int {
+	for ; i > 0; i-- {
+		if c.script[i].asks(key) {
+			break
+		}
+	}
+	return i
 }
 
 // releaseOf is the first line from i on that releases key, or the last line's

@@ -116,8 +116,9 @@ func (r *recorder) again(p *sim.Process, c calling, e history.Event, held *holdi
 	return held
 }
 
-// leave releases h once less than it was acquired: the client holds it on.
-func (r *recorder) leave(p *sim.Process, h *holding) {
+// leave releases h once less than it was acquired: the client holds it on. It returns
+// what came of it.
+func (r *recorder) leave(p *sim.Process, h *holding) history.Outcome {
 	h.nested--
 	call := r.call(p, history.Extend, h.key, h.id)
 	err := r.lock.Release(p, h.key, h.grant)
@@ -130,6 +131,7 @@ func (r *recorder) leave(p *sim.Process, h *holding) {
 	if e.Outcome == history.NotHeld {
 		r.lose(p, h, history.DoubtLost)
 	}
+	return e.Outcome
 }
 
 // follow listens to what the lock says of h by itself.
@@ -196,14 +198,16 @@ func (r *recorder) doubt(p *sim.Process, h *holding, why string) {
 	p.Record(history.Event{Kind: history.Doubt, Lock: h.key, Grant: h.id, Why: why})
 }
 
-// release ends the belief in h and gives the lock back.
-func (r *recorder) release(p *sim.Process, h *holding) {
+// release ends the belief in h and gives the lock back. It returns what came of it.
+func (r *recorder) release(p *sim.Process, h *holding) history.Outcome {
 	r.doubt(p, h, history.DoubtRelease)
 	h.ended.Fire()
 	call := r.call(p, history.Release, h.key, h.id)
 	call.value = h.grant.Value
 	err := r.lock.Release(p, h.key, h.grant)
-	p.Record(r.outcome(p, call, err))
+	e := r.outcome(p, call, err)
+	p.Record(e)
+	return e.Outcome
 }
 
 // extend asks for a new term for h. A client that is told that it does not hold

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +38,9 @@ import (
 //	mint RESOURCE                     let it hand out the fencing token that the lock
 //	                                  acquired last goes by from then on
 //	do RESOURCE EFFECT                have an effect, such as a mail
-//	release [KEY]                     give the lock back
+//	release [KEY] [retry 1s]          give the lock back; with retry, unless it is told that
+//	                                  it is released, take all of it for failed: wait that
+//	                                  long, and begin again where KEY was asked for last
 //
 // KEY is the lock's name, "job" unless it is given. One with a {date} in it is named
 // for the day that the client's wall clock shows, in UTC, when it begins to ask for
@@ -61,6 +64,7 @@ type Line struct {
 	Main   bool          // watch: by the first thread, while it works
 	Ignore bool          // watch: a failed extension changes nothing
 	Quit   bool          // watch: a failed extension ends the watch, and nobody is told
+	Retry  time.Duration // release: the wait before all is done again; 0 for not at all
 	Blind  bool          // write: not computed from what was read
 	Value  string        // write: what; the client's name where it is empty
 }
@@ -80,6 +84,11 @@ func (l *Line) usesLock() bool {
 		return true
 	}
 	return false
+}
+
+// asks tells whether the step asks for that lock.
+func (l *Line) asks(key string) bool {
+	return (l.Verb == "acquire" || l.Verb == "try") && l.Key == key
 }
 
 func (l *Line) usesResource() bool {
@@ -121,6 +130,9 @@ func (l Line) String() string {
 	}
 	if l.Quit {
 		words = append(words, "quit")
+	}
+	if l.Retry != 0 {
+		words = append(words, "retry", l.Retry.String())
 	}
 	if l.With != "" {
 		words = append(words, "and", l.With)
@@ -233,7 +245,7 @@ func (l *Line) takeWrite(words []string) ([]string, error) {
 // takeLock reads a lock's name and how often to try, or to extend.
 func (l *Line) takeLock(words []string) ([]string, error) {
 	l.Key = DefaultKey
-	if len(words) > 0 && words[0] != "every" && words[0] != "jitter" {
+	if len(words) > 0 && !slices.Contains([]string{"every", "jitter", "retry"}, words[0]) {
 		l.Key, words = takeWord(words)
 	}
 	switch l.Verb {
@@ -241,8 +253,21 @@ func (l *Line) takeLock(words []string) ([]string, error) {
 		return l.takeAcquire(words)
 	case "watch":
 		return l.takeWatch(words)
+	case "release":
+		return l.takeRelease(words)
 	}
 	return words, nil
+}
+
+func (l *Line) takeRelease(words []string) ([]string, error) {
+	if len(words) == 0 || words[0] != "retry" {
+		return words, nil
+	}
+	var err error
+	if l.Retry, words, err = takeDuration(words[1:], "retry"); err == nil && l.Retry == 0 {
+		err = fmt.Errorf("there is 0s behind retry: want more")
+	}
+	return words, err
 }
 
 func (l *Line) takeAcquire(words []string) ([]string, error) {

@@ -114,10 +114,12 @@ func (s *Spec) validateScript(c *Client) error {
 		switch {
 		case !slices.Contains(verbs, line.Verb):
 			err = fmt.Errorf("no verb %q: want one of %s", line.Verb, strings.Join(verbs, ", "))
-		case line.For < 0 || line.Every < 0 || line.Jitter < 0 || line.Times < 0 || line.Verb == "watch" && line.Every == 0:
+		case line.For < 0 || line.Every < 0 || line.Jitter < 0 || line.Times < 0 || line.Retry < 0 || line.Verb == "watch" && line.Every == 0:
 			err = fmt.Errorf("a duration is negative, or a number, or a watch has no duration")
 		case (line.usesLock() || line.Verb == "mint") && s.System == nil:
 			err = fmt.Errorf("the spec has no system to lock with")
+		case line.Retry > 0 && !slices.ContainsFunc(c.Script[:i], func(before Line) bool { return before.asks(line.Key) }):
+			err = fmt.Errorf("there is nothing to do again: want an acquire or a try of %s before it", line.Key)
 		case line.usesLock():
 			_, err = cutDate(line.Key)
 		case line.usesResource() && s.resource(line.Object) == nil:

@@ -28,6 +28,7 @@ func TestScriptText(t *testing.T) {
 		{"try b; extend b; look b; release b", ""},
 		{" claim  doc ;read doc;mint doc", "claim doc; read doc; mint doc"},
 		{"do mailer invoice-1", ""},
+		{"release retry 1s; release b retry 1500ms", "release retry 1s; release b retry 1.5s"},
 		{"once doc; write doc; write doc blind; write doc as draft; write doc blind as blind; write doc and b; write doc and b blind as x", ""},
 		{"work 90s", "work 1m30s"},
 		{"watch every 3s", ""},
@@ -61,6 +62,9 @@ func TestScriptErrors(t *testing.T) {
 		{"read doc blind", `step 1, "read doc blind": there is "blind" behind it: want the end of the step`},
 		{"do mailer", `step 1, "do mailer": want a resource and an effect, such as do mailer invoice-1`},
 		{"release a b", `step 1, "release a b": there is "b" behind it: want the end of the step`},
+		{"release retry", `step 1, "release retry": there is "" behind retry: want a duration such as 1s, not negative`},
+		{"release retry 0s", `step 1, "release retry 0s": there is 0s behind retry: want more`},
+		{"acquire retry 1s", `step 1, "acquire retry 1s": there is "retry" behind it: want the end of the step`},
 		{"acquire every soon", `step 1, "acquire every soon": there is "soon" behind every: want a duration such as 1s, not negative`},
 		{"watch", `step 1, "watch": want how often to extend, such as watch every 3s`},
 		{"watch every 0s", `step 1, "watch every 0s": there is 0s behind every: want more`},
@@ -96,7 +100,7 @@ func specs() *rapid.Generator[trial.Spec] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "clients") {
 			line := rapid.SampledFrom(trial.MustScript(
-				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; write doc and other; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; release"))
+				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; write doc and other; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; try {date+7h}; release; release b retry 1s"))
 			s.Cast.Clients = append(s.Cast.Clients, trial.Client{
 				Name: fmt.Sprint("c", i), Script: rapid.SliceOfN(line, 1, 5).Draw(t, "script"),
 			})

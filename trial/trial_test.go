@@ -32,6 +32,7 @@ func TestBadSpecs(t *testing.T) {
 		{"no client", trial.Spec{}, "cast: there is no client"},
 		{"no system", trial.Spec{Cast: writers}, `client c1, step 2, "acquire": the spec has no system to lock with`},
 		{"nothing to mint for", trial.Spec{Cast: trial.Cast{Resources: []models.Resource{resource.Plain("doc")}, Clients: []trial.Client{client("c1", "mint doc")}}}, `client c1, step 1, "mint doc": the spec has no system to lock with`},
+		{"nothing to retry", trial.Spec{System: ideal(), Cast: cast(client("c1", "acquire b; release retry 1s"))}, `client c1, step 2, "release retry 1s": there is nothing to do again: want an acquire or a try of job before it`},
 		{"no date", trial.Spec{System: ideal(), Cast: cast(client("c1", "try digest-{day}"))}, `client c1, step 1, "try digest-{day}": lock "digest-{day}": want no braces, or once {date} or {date+7h}, less than 24h off`},
 		{"no sign", trial.Spec{System: ideal(), Cast: cast(client("c1", "try digest-{date7h}"))}, "want no braces, or once {date}"},
 		{"no zone", trial.Spec{System: ideal(), Cast: cast(client("c1", "look digest-{date+noon}"))}, "want no braces, or once {date}"},
