@@ -462,6 +462,14 @@ func TestDuplicateEffectBlamesWhoeverDidItWrongly(t *testing.T) {
 	w := woundsOf(effects(grants(11), "c1", 1, 5, "c2", 2, 12))[0]
 	require.Equal(t, did+"each held the lock, and nothing recorded that it was done", w.Cause)
 	require.Equal(t, []any{Recipe, ""}, []any{w.Blame, w.Who})
+	// Each held a lock of another name.
+	apart := newTape()
+	apart.granted(1, 1.01, "c1", 1, 11)
+	apart.callOn(11.4, "c2", history.Acquire, 2, "other")
+	apart.ret(11.5, "c2", history.OK, promise(21.4))
+	w = woundsOf(effects(apart, "c1", 1, 5, "c2", 2, 12))[0]
+	require.Equal(t, did+"each held a lock of its own, and nothing recorded that it was done", w.Cause)
+	require.Equal(t, []any{Recipe, ""}, []any{w.Blame, w.Who})
 	// The first was late, the second was not.
 	w = woundsOf(effects(grants(4.5), "c1", 1, 5, "c2", 2, 12))[0]
 	require.Equal(t, did+"c1's term ended at 4.500; c1 was paused (gc) from 4.000 on", w.Cause)

@@ -301,6 +301,14 @@ func (r *record) granted(n int32) (*span, bool) {
 	return s, s.outcome == history.OK
 }
 
+// lockOf is the lock that grant n is of, or none.
+func (r *record) lockOf(n int32) int32 {
+	if s, ok := r.granted(n); ok {
+		return s.lock
+	}
+	return none
+}
+
 // pos is a position on the axis on which operations are compared. The event
 // with index s stands at 2s+1, and a virtual instant at 2s where s is the first
 // event at or after it: before everything that happens in that instant. All

@@ -78,8 +78,11 @@ func (j *Judge) duplicate(e, first *history.Event) charge {
 		return r.outlived(first).of(did)
 	}
 	why := "each held the lock"
-	if e.Grant == first.Grant {
+	switch {
+	case e.Grant == first.Grant:
 		why = "it held the lock both times"
+	case r.lockOf(e.Grant) != r.lockOf(first.Grant):
+		why = "each held a lock of its own"
 	}
 	return charge{why + ", and nothing recorded that it was done", Recipe, ""}.of(did)
 }
