@@ -20,6 +20,7 @@ const (
 	tokens    = "tokens"     // of the grants: "1, 2"
 	releases  = "releases"   // what each was told: "c1 ok, c2 not held"
 	owners    = "owners"     // who each look was told has the lock: "c2, nobody"
+	effects   = "effects"    // what was done, for whom: "c1 report, c2 report"
 	lastWrite = "last write" // whose was accepted last: "c2", "none"
 	beliefs   = "beliefs"    // how long each lasted that has ended: "c1 9.792s"
 	fsyncs    = "fsyncs"     // how often any node has synced its file: "10"
@@ -60,6 +61,8 @@ func figure(of string, h *history.History) string {
 			list = append(list, e.Who+" "+outcomes[e.Outcome])
 		case of == owners && returned(e, history.Read):
 			list = append(list, owner(h, e))
+		case of == effects && e.Kind == history.Effect:
+			list = append(list, e.Peer+" "+e.Lock)
 		case of == lastWrite && e.Kind == history.Write && e.Outcome == history.OK:
 			list = []string{e.Peer}
 		case of == beliefs && e.Kind == history.Doubt:

@@ -214,6 +214,9 @@ func All() []*Scenario {
 		caseH3(),
 		caseH4(),
 		caseH13(),
+		dailyJobTwice(),
+		dateKeyZone(),
+		dailyJobCrash(),
 	}
 }
 
