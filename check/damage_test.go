@@ -480,6 +480,12 @@ func TestDuplicateEffectBlamesWhoeverDidItWrongly(t *testing.T) {
 	// One client, no lock, two requests.
 	w = woundsOf(effects(grants(11), "c1", 0, 5, "c1", 0, 6))[0]
 	require.Equal(t, "c1 did mail-1 at 6.000, which c1 had done at 5.000; it asked again, and nothing recorded that it was done", w.Cause)
+	// One client, two grants, one after the other.
+	twice := newTape()
+	twice.granted(1, 1.01, "c1", 1, 11)
+	twice.granted(11.4, 11.5, "c1", 2, 21.4)
+	w = woundsOf(effects(twice, "c1", 1, 5, "c1", 2, 12))[0]
+	require.Equal(t, "c1 did mail-1 at 12.000, which c1 had done at 5.000; it held the lock both times, and nothing recorded that it was done", w.Cause)
 	// One client, one grant, two requests.
 	w = woundsOf(effects(grants(11), "c1", 1, 5, "c1", 1, 6))[0]
 	require.Equal(t, "c1 did mail-1 at 6.000, which c1 had done at 5.000; it held the lock both times, and nothing recorded that it was done", w.Cause)

@@ -79,7 +79,7 @@ func (j *Judge) duplicate(e, first *history.Event) charge {
 	}
 	why := "each held the lock"
 	switch {
-	case e.Grant == first.Grant:
+	case e.Peer == first.Peer:
 		why = "it held the lock both times"
 	case r.lockOf(e.Grant) != r.lockOf(first.Grant):
 		why = "each held a lock of its own"
