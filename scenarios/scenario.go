@@ -217,6 +217,7 @@ func All() []*Scenario {
 		dailyJobTwice(),
 		dateKeyZone(),
 		dailyJobCrash(),
+		withLock(),
 	}
 }
 
