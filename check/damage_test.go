@@ -183,6 +183,20 @@ func TestLostUpdateOfWhoCameTooLate(t *testing.T) {
 	require.Contains(t, w[0].Cause, "by c1's write at 11.500; c1's term ended at 11.000")
 }
 
+// Two locks keep nobody off what both stand for.
+func TestLostUpdateUnderTwoLocks(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.callOn(2, "c2", history.Acquire, 2, "other")
+	tp.ret(2.01, "c2", history.OK, promise(12))
+	tp.wrote(3, "c1", 1, 6, 5, 0)
+	tp.wrote(4, "c2", 2, 7, 5, 0)
+	w := woundsOf(tp)
+	require.Len(t, w, 1)
+	require.Equal(t, []any{"c2", Recipe, ""}, []any{w[0].Client, w[0].Blame, w[0].Who})
+	require.Contains(t, w[0].Cause, "by c1's write at 3.000; each was promised a lock of its own")
+}
+
 // A resource whose check is not one step with its write has itself to blame, where
 // the other write came between the two.
 func TestCheckNotAtomicWithTheWrite(t *testing.T) {

@@ -52,6 +52,9 @@ func (j *Judge) lostUpdate(e *history.Event, p *past) charge {
 		return c.of(did)
 	case j.rec.promised(e) && other.Grant != 0 && !j.rec.promised(other):
 		return j.rec.outlived(other).of(did)
+	case j.rec.promised(e) && j.rec.promised(other) && j.rec.lockOf(e.Grant) != j.rec.lockOf(other.Grant):
+		c := charge{"each was promised a lock of its own", Recipe, ""}
+		return c.of(did)
 	}
 	return j.rec.outlived(e).of(did)
 }
