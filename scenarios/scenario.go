@@ -218,6 +218,7 @@ func All() []*Scenario {
 		dateKeyZone(),
 		dailyJobCrash(),
 		withLock(),
+		oppositeOrder(),
 	}
 }
 
