@@ -19,7 +19,7 @@ type client struct {
 	script    Script
 	resources []protected
 	held      []*holding  // in the order in which they were acquired
-	working   *sim.Signal // ends the work that it is at; nil when it is at none
+	working   *sim.Signal // ends what it is at, work or a wait; nil when it is at none
 	read      []reading
 	units     int32 // how many changes of two resources it has begun
 }
@@ -41,8 +41,8 @@ func (c *client) step(p *sim.Process, i int) int {
 	for h := c.unsure(); h != nil; h = c.unsure() {
 		p.Wait(h.unsure, math.MaxInt64)
 	}
-	if h := c.lost(); h != nil && l.Verb != "release" {
-		return c.releaseOf(h.called, i)
+	if c.lost() != nil && l.Verb != "release" {
+		return c.unwind(i)
 	}
 	if l.Verb == "acquire" { // whose attempts are steps each
 		p.Record(history.Event{Kind: history.Step, Value: l.Verb})
@@ -99,6 +99,8 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 	return i + 1
 }
 
+// acquire makes one attempt after another, until one is granted, or the client learns
+// that it has lost another lock.
 func (c *client) acquire(p *sim.Process, l *Line) {
 	key := named(p, l.Key)
 	for {
@@ -112,8 +114,25 @@ func (c *client) acquire(p *sim.Process, l *Line) {
 		if l.Jitter > 0 {
 			wait += time.Duration(p.Rand().Int64N(int64(l.Jitter) + 1))
 		}
-		p.Sleep(wait)
+		if c.lost() == nil {
+			c.idle(p, wait)
+		}
+		if c.lost() != nil {
+			return
+		}
 	}
+}
+
+// idle lasts for d, or until the client learns that it has lost a lock that it holds.
+func (c *client) idle(p *sim.Process, d time.Duration) {
+	if len(c.held) == 0 {
+		p.Sleep(d)
+		return
+	}
+	var over sim.Signal
+	c.working = &over
+	defer func() { c.working = nil }()
+	p.Wait(&over, d)
 }
 
 // try makes one attempt at the lock key, which the script calls so.
@@ -177,7 +196,7 @@ func (c *client) watched() *holding {
 	return nil
 }
 
-// interrupt ends the work that the client is at.
+// interrupt ends the work or the wait that the client is at.
 func (c *client) interrupt() {
 	if c.working != nil {
 		c.working.Fire()
@@ -235,6 +254,17 @@ func (c *client) stop(i int) int {
 		return c.releaseOf(c.held[n-1].called, i)
 	}
 	return len(c.script)
+}
+
+// unwind is the first line from i on that releases a lock that the client holds, or
+// the last line's successor.
+func (c *client) unwind(i int) int {
+	for ; i < len(c.script); i++ {
+		if l := &c.script[i]; l.Verb == "release" && c.holding(l.Key) != nil {
+			break
+		}
+	}
+	return i
 }
 
 // askedFor is the last line before i that asks for key.

@@ -44,8 +44,10 @@ import (
 //
 // KEY is the lock's name, "job" unless it is given. One with a {date} in it is named
 // for the day that the client's wall clock shows, in UTC, when it begins to ask for
-// the lock; one with {date+7h} for the day in a time zone seven hours ahead. A client that knows that it
-// has lost a lock goes on behind the release of it, after releasing.
+// the lock; one with {date+7h} for the day in a time zone seven hours ahead.
+//
+// A client that knows that it has lost a lock asks for no other, and goes on behind
+// the release of it, after releasing; what else it holds it releases on the way.
 //
 // Each verb is also the label of a step that a fault can name: c1.write#1.
 type Script []Line
