@@ -13,23 +13,24 @@ import (
 
 // oppositeOrder is S66: two clients that need two locks each, on one Redis.
 func oppositeOrder() *Scenario {
-	order, ttl, dog, apart := "opposite", "none", "off", 20*time.Millisecond
+	order, ttl, dog, deadlines, apart := "opposite", "none", "off", "off", 20*time.Millisecond
 	s := &Scenario{
 		Name: "opposite-order-deadlock", Pair: "jobs",
-		Claim:  "two clients that take two locks in opposite order wait for each other for ever; a TTL ends that by letting both in, and a watchdog keeps it up; in one order both finish",
+		Claim:  "two clients that take two locks in opposite order wait for each other for ever, or without a watchdog for a TTL, which lets both in at once; in one order both finish",
 		Claims: []string{"S66", "S11", "A1"},
-		Also:   []string{"ttl=10s", "ttl=10s watchdog=on", "ttl=10s apart=1.001s", "apart=1.002s"},
+		Also:   []string{"ttl=10s", "ttl=10s deadline=on", "ttl=10s watchdog=on", "ttl=10s apart=1.001s", "apart=1.002s"},
 	}
 	s.Params = []Param{
 		choice("order", &order, []string{"opposite", "same"}, "in which order the clients take a and b"),
 		choice("ttl", &ttl, []string{"none", "5s", "10s", "30s"}, "PX of the keys"),
+		choice("deadline", &deadlines, []string{"off", "on"}, "whether a client stops when its own TTL is over, where there is one"),
 		choice("watchdog", &dog, []string{"on", "off"}, "whether each client extends what it holds, every 3.3s"),
 		milliseconds("apart", &apart, 0, 20*time.Second, "how much later than c1 c2 begins, and half a millisecond"),
 	}
 	s.Spec = func() trial.Spec {
 		system := redis.SetNX{NoTTL: ttl == "none"}
 		if ttl != "none" {
-			system.TTL = px(ttl)
+			system.TTL, system.Deadline = px(ttl), deadlines == "on"
 		}
 		c1, c2 := bothLocks("a", "b", dog), bothLocks("b", "a", dog)
 		if order == "same" {
@@ -51,6 +52,8 @@ func oppositeOrder() *Scenario {
 				Promise: check.Kept, Belief: check.Exclusive, Progress: check.Deadlocked, Granted: []string{"c1", "c2"}, Longest: deadlockEnd - second,
 				Because: fmt.Sprintf("c1 has a and asks for b from %s on, c2 has b: neither key ends before the run, at %s", short(second), short(deadlockEnd)),
 			}
+		case deadlines == "on":
+			return givenUp(begins, px(ttl))
 		}
 		return expiredInto(begins, px(ttl))
 	}
@@ -120,6 +123,23 @@ func expiredInto(begins, ttl time.Duration) Expectation {
 	if gotB+2*hop < gotA+4*hop+time.Second {
 		e.Damage = []string{check.LostUpdate}
 		e.Because += "; both have read doc when the first writes it"
+	}
+	return e
+}
+
+// givenUp: c1's deadline comes in a wait between two attempts at b, and its DEL of a
+// arrives a hop later. c2 asks until its own, and if it then has a, has not worked for
+// a second before that is over.
+func givenUp(begins, ttl time.Duration) Expectation {
+	const period = trial.DefaultEvery + ask
+	asked := second + (ttl-second)/period*period // after its begin, at the latest
+	e := Expectation{
+		Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c1", "c2"}, Longest: asked + ask - second,
+		Because: fmt.Sprintf("c1 gives up and frees a at %s, c2 asks for it until %s and gives up at %s", short(ttl+hop), short(begins+asked+hop), short(begins+ttl)),
+	}
+	if begins+asked+hop >= ttl+hop {
+		e.Granted = append(e.Granted, "c2")
+		e.Because += ", when it has both and is not done"
 	}
 	return e
 }
