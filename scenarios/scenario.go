@@ -219,6 +219,7 @@ func All() []*Scenario {
 		dailyJobCrash(),
 		withLock(),
 		oppositeOrder(),
+		cacheHerd(),
 	}
 }
 
