@@ -66,7 +66,7 @@ func apiRetry() *Scenario {
 	key := "off"
 	s := &Scenario{
 		Name:   "api-retry",
-		Pair:   "recipe",
+		Pair:   "jobs",
 		Claim:  "a call that is repeated because its answer was lost has its effect twice, and once with an idempotency key",
 		Claims: []string{"S4", "T25"},
 	}

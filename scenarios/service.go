@@ -264,7 +264,7 @@ func localLock() *Scenario {
 	where, instances := "local", "5"
 	s := &Scenario{
 		Name:   "local-lock",
-		Pair:   "recipe",
+		Pair:   "jobs",
 		Claim:  "instances that each have a lock in their own memory all run the job",
 		Claims: []string{"S1", "T1", "K1", "S5"},
 	}
@@ -307,7 +307,7 @@ func jobAfterRelease() *Scenario {
 	mark := "off"
 	s := &Scenario{
 		Name:   "job-after-release",
-		Pair:   "recipe",
+		Pair:   "jobs",
 		Claim:  "an instance that starts after the first has released does the work again; only a mark on the work prevents it",
 		Claims: []string{"T11", "S60", "S4"},
 	}

@@ -154,7 +154,7 @@ func pauseOdds() *Scenario {
 // started at about the same time.
 func invoices(name string) *Scenario {
 	s := &Scenario{
-		Name: name, Pair: "recipe", Claims: []string{"T1", "T3", "T9", "S5", "K1"},
+		Name: name, Pair: "jobs", Claims: []string{"T1", "T3", "T9", "S5", "K1"},
 		Claim: "two instances of a job without a lock send every mail twice",
 	}
 	const mails = "do mailer invoice-1; work 50ms; do mailer invoice-2; work 50ms; do mailer invoice-3; work 50ms"

@@ -203,7 +203,7 @@ func jobRuns() *Scenario {
 	crash, retake := "on", "30s"
 	s := &Scenario{
 		Name:   "job-runs",
-		Pair:   "database",
+		Pair:   "jobs",
 		Claim:  "a row for each run lets it be begun once, and shows one that was begun and not ended, which can be begun again",
 		Claims: []string{"S63"},
 		Also:   []string{"crash=off"},
@@ -262,7 +262,7 @@ func redelivery() *Scenario {
 	unique := "on"
 	s := &Scenario{
 		Name:   "redelivery",
-		Pair:   "database",
+		Pair:   "jobs",
 		Claim:  "a message that is delivered again has one effect where its id is unique in the database of its effect",
 		Claims: []string{"T25"},
 	}
