@@ -11,3 +11,18 @@ func caseH14() *Scenario {
 		Means:  "a library of etcd 3.4.4 or later, which looks at its own key when the wait is over, and says that the session has expired",
 	})
 }
+
+// caseH15 is a holder that does not listen to its session; one that does, and stops
+// when that says Done, is a variant.
+func caseH15() *Scenario {
+	s := etcdCutHolder().retold("case-h15",
+		"etcd-io/etcd#10811, etcd-io/etcd#6127: a holder cut off from etcd, but not from its storage, writes on under the next one's lock",
+		[]string{"H15", "S50", "E1", "K7"}, "done=ignored")
+	s.Also = []string{"done=obeyed", "done=obeyed store=fenced"}
+	return s.fromField(Case{
+		Report: "etcd-io/etcd#10811",
+		Seen:   "the storage took writes of two clients at once; in etcd the first one's lease and key were gone and the second's key was there, and nothing had told the first: Lock had returned long before",
+		Cure:   "store=fenced",
+		Means:  "a storage that keeps the revision of the lock's key and takes no older one; where the data is in etcd itself, Mutex.IsOwner in the transaction that writes. To stop when Session.Done says so (etcd#6127) leaves up to a second",
+	})
+}

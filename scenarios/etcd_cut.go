@@ -61,14 +61,15 @@ func cutOff(ttl time.Duration, cut, done, store string) Expectation {
 	a2, over := c1.revoked(c1.start)+etcdNotice, c1.done(c1.start)
 	write1 := ttl + 1200*time.Millisecond
 	end1, end2 := over, a2+2*hop+5*time.Second
+	listens := "its session"
 	if done == "ignored" {
-		end1 = end2 // and later
+		end1, listens = end2, "its session, and not c1," // c1 believes on
 	}
 	e.Granted = []string{"c1", "c2"}
 	e.Overlap = min(end1, end2) - a2
 	e.Belief = overlapping(e.Overlap)
-	e.Because = fmt.Sprintf("c1's lease is over at %s and c2 has the lock at %s; c1's deadline is %s, which its session sees at %s; c1 writes at %s",
-		short(c1.start+hop+ttl), short(a2), short(c1.start+2*hop+ttl), short(over), short(write1))
+	e.Because = fmt.Sprintf("c1's lease is over at %s and c2 has the lock at %s; c1's deadline is %s, which %s sees at %s; c1 writes at %s",
+		short(c1.start+hop+ttl), short(a2), short(c1.start+2*hop+ttl), listens, short(over), short(write1))
 	if store == "fenced" {
 		e.Rejected = []string{"c1"}
 		e.Because += ", with an older revision than the store has seen"

@@ -220,6 +220,7 @@ func All() []*Scenario {
 		withLock(),
 		oppositeOrder(),
 		cacheHerd(),
+		caseH15(),
 	}
 }
 
