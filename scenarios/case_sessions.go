@@ -26,3 +26,18 @@ func caseH15() *Scenario {
 		Means:  "a storage that keeps the revision of the lock's key and takes no older one; where the data is in etcd itself, Mutex.IsOwner in the transaction that writes. To stop when Session.Done says so (etcd#6127) leaves up to a second",
 	})
 }
+
+// caseH16 has the report's session of 4 s. The ledger has the node deleted at 5 s: the
+// leader looks once a tick, so it is 6.
+func caseH16() *Scenario {
+	s := zookeeperSuspended().retold("case-h16",
+		"apache/curator#727 (CURATOR-206): the holder of an InterProcessMutex that is cut off works on under the next one's lock",
+		[]string{"H16", "S44", "K14"}, "session=4s", "cut-at=1s", "stop=never")
+	s.Also = []string{"stop=lost"}
+	return s.fromField(Case{
+		Report: "apache/curator#727",
+		Seen:   "client #1 logged that it had acquired the lock when client #0's ephemeral node had expired, and client #0's thread, which had it, was not interrupted",
+		Cure:   "stop=suspended",
+		Means:  "a ConnectionStateListener that ends the work at SUSPENDED; LOST comes when the client itself has counted a whole session, and the servers have let the next one in",
+	})
+}

@@ -221,6 +221,7 @@ func All() []*Scenario {
 		oppositeOrder(),
 		cacheHerd(),
 		caseH15(),
+		caseH16(),
 	}
 }
 

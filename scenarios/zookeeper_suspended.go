@@ -57,7 +57,7 @@ func suspended(session, at time.Duration, stop string) Expectation {
 	e.Overlap = max(0, min(end1, end2)-a2)
 	e.Belief = overlapping(e.Overlap)
 	e.Longest = a2 - 500*time.Millisecond
-	e.Because = fmt.Sprintf("the leader ends the session at %s, and c2 has the lock at %s until %s; c1 loses the connection at %s and believes until %s; overlap = %s",
+	e.Because = fmt.Sprintf("the leader, which looks every tick of 2s, ends the session at %s, and c2 has the lock at %s until %s; c1 loses the connection at %s and believes until %s; overlap = %s",
 		short(end), short(a2), short(end2), short(lost), short(end1), short(e.Overlap))
 	if stop == "never" {
 		e.Damage = []string{check.StaleWrite}
