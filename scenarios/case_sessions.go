@@ -41,3 +41,18 @@ func caseH16() *Scenario {
 		Means:  "a ConnectionStateListener that ends the work at SUSPENDED; LOST comes when the client itself has counted a whole session, and the servers have let the next one in",
 	})
 }
+
+// caseH17 is the report's first half: the connection is lost between the node and the
+// list of the children, and both clients wait from then on.
+func caseH17() *Scenario {
+	s := zookeeperOrphan().retold("case-h17",
+		"samuel/go-zookeeper#229: Lock returns an error and leaves its node behind, which nobody gets past while that client's session lasts",
+		[]string{"H17", "S45"})
+	s.Also = []string{"dies=on"}
+	return s.fromField(Case{
+		Report: "samuel/go-zookeeper#229",
+		Seen:   "Lock returned that the connection was closed, and from then on every client waited; under the lock's path stood a lowest node that no client knew of, of a session that was alive",
+		Cure:   "recipe=curator",
+		Means:  "a recipe that after an error looks for its own node by the guid in its name, and goes on with it (Curator) or deletes it (go-zookeeper#237, which is not merged); until then, end the client, and with it its session",
+	})
+}

@@ -222,6 +222,7 @@ func All() []*Scenario {
 		cacheHerd(),
 		caseH15(),
 		caseH16(),
+		caseH17(),
 	}
 }
 
