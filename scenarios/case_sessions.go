@@ -56,3 +56,17 @@ func caseH17() *Scenario {
 		Means:  "a recipe that after an error looks for its own node by the guid in its name, and goes on with it (Curator) or deletes it (go-zookeeper#237, which is not merged); until then, end the client, and with it its session",
 	})
 }
+
+// caseH18 has the report's first figure; its others are the variants.
+func caseH18() *Scenario {
+	s := consulSessionEnd().retold("case-h18",
+		"hashicorp/consul#4508: the lock of a dead holder with a TTL of 10s is free after 35s; with 15, 20 and 25s after 45, 55 and 65s",
+		[]string{"H18"}, "ttl=10s", "delay=15s", "at=1s")
+	s.Also = []string{"ttl=15s", "ttl=20s", "ttl=25s", "c1=releases"}
+	return s.fromField(Case{
+		Report: "hashicorp/consul#4508",
+		Seen:   "the key kept the dead holder's session for twice its TTL, and then none for 15s, in which every acquire was refused, though a LockDelay of 0 had been asked for",
+		Cure:   "delay=0s",
+		Means:  "\"LockDelay\": \"0s\" in the body of /v1/session/create. The Go client leaves a 0 out, and 15s come of it (consul#1077): there, a nanosecond. Twice the TTL remains, and a holder that is only paused has less time to come back",
+	})
+}

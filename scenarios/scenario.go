@@ -223,6 +223,7 @@ func All() []*Scenario {
 		caseH15(),
 		caseH16(),
 		caseH17(),
+		caseH18(),
 	}
 }
 
