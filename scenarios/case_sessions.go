@@ -70,3 +70,18 @@ func caseH18() *Scenario {
 		Means:  "\"LockDelay\": \"0s\" in the body of /v1/session/create. The Go client leaves a 0 out, and 15s come of it (consul#1077): there, a nanosecond. Twice the TTL remains, and a holder that is only paused has less time to come back",
 	})
 }
+
+// caseH19 has the defaults of kube-scheduler. The report saw the old leader give up
+// after two seconds; client-go's renew loop tries on for RenewDeadline.
+func caseH19() *Scenario {
+	s := kubernetesClock().retold("case-h19",
+		"kubernetes/kubernetes#125761, kubernetes/client-go#448: a candidate whose clock is put an hour ahead takes over from a leader that leads on",
+		[]string{"H19", "K10"}, "expiry=renew-time", "jump-at=1s")
+	s.Also = []string{"stop=at-once"}
+	return s.fromField(Case{
+		Report: "kubernetes/kubernetes#125761",
+		Seen:   "two kube-schedulers were active after the time had been changed: the standby was the Lease's holder, and the old leader stood down seconds later (the report saw two)",
+		Cure:   "expiry=observed",
+		Means:  "a candidate that counts LeaseDuration on its monotonic clock from when it saw the record change, as client-go does, and does not look at renewTime (client-go#448 asked for that and was turned down)",
+	})
+}

@@ -224,6 +224,7 @@ func All() []*Scenario {
 		caseH16(),
 		caseH17(),
 		caseH18(),
+		caseH19(),
 	}
 }
 
