@@ -225,6 +225,7 @@ func All() []*Scenario {
 		caseH17(),
 		caseH18(),
 		caseH19(),
+		caseH12(),
 	}
 }
 
