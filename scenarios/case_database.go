@@ -11,3 +11,18 @@ func caseH12() *Scenario {
 		Means:  "JdbcTemplateLockProvider with usingDbTime() (ShedLock#263): every node's UPDATE reads the database's clock",
 	})
 }
+
+// caseH20 is the first report; the second has the same cause, and the variant is what
+// happens when the next client comes to the first connection instead.
+func caseH20() *Scenario {
+	s := pgBouncer().retold("case-h20",
+		"goauthentik/authentik#23876, pgbouncer/pgbouncer#102: an unlock that goes to another server connection is false, and the next waits for an hour",
+		[]string{"H20", "S51", "S49"}, "route=apart")
+	s.Also = []string{"route=same"}
+	return s.fromField(Case{
+		Report: "goauthentik/authentik#23876",
+		Seen:   "every pod that started logged that it was waiting to acquire the database lock; pg_locks had the lock granted to a server connection of PgBouncer's that was idle; nobody had looked at what pg_advisory_unlock returned",
+		Cure:   "level=transaction",
+		Means:  "pg_advisory_xact_lock in the transaction that does the work; or a direct connection for what needs a session (authentik#23013). With server_reset_query_always=1 the lock is gone after its own statement instead",
+	})
+}

@@ -226,6 +226,7 @@ func All() []*Scenario {
 		caseH18(),
 		caseH19(),
 		caseH12(),
+		caseH20(),
 	}
 }
 
