@@ -26,3 +26,15 @@ func caseH20() *Scenario {
 		Means:  "pg_advisory_xact_lock in the transaction that does the work; or a direct connection for what needs a session (authentik#23013). With server_reset_query_always=1 the lock is gone after its own statement instead",
 	})
 }
+
+// caseH21 needs no fault.
+func caseH21() *Scenario {
+	return galera().retold("case-h21",
+		"github/gh-ost#224: GET_LOCK is not replicated: on two nodes of a Galera cluster two clients have the same lock, with no fault at all",
+		[]string{"H21"}).fromField(Case{
+		Report: "github/gh-ost#224",
+		Seen:   "GET_LOCK returned 1 on both nodes, and IS_USED_LOCK on each named its own client's connection",
+		Cure:   "nodes=1",
+		Means:  "one node for all that lock, by a proxy that writes to one; or a row instead of a named lock. MariaDB for a while refused GET_LOCK on a Galera cluster (MDEV-30473, taken back by MDEV-31325)",
+	})
+}

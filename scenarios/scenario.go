@@ -227,6 +227,7 @@ func All() []*Scenario {
 		caseH19(),
 		caseH12(),
 		caseH20(),
+		caseH21(),
 	}
 }
 
