@@ -38,3 +38,17 @@ func caseH21() *Scenario {
 		Means:  "one node for all that lock, by a proxy that writes to one; or a row instead of a named lock. MariaDB for a while refused GET_LOCK on a Galera cluster (MDEV-30473, taken back by MDEV-31325)",
 	})
 }
+
+// caseH22 is a restart of the database between two heartbeats.
+func caseH22() *Scenario {
+	s := heartbeatLost().retold("case-h22",
+		"cirello-io/pglock#18: heartbeats end while the database restarts, the lock does not say so, and the next client takes it",
+		[]string{"H22"}, "policy=quit")
+	s.Also = []string{"policy=ignore"}
+	return s.fromField(Case{
+		Report: "cirello-io/pglock#18",
+		Seen:   "lock2 was acquired, and lock1.IsReleased went on saying false; the log had a heartbeat that failed, and none after it",
+		Cure:   "policy=abort",
+		Means:  "a pglock that marks the lock as released when a heartbeat fails, and a program that looks at that and stops; since pglock#42 it tries again first",
+	})
+}

@@ -228,6 +228,7 @@ func All() []*Scenario {
 		caseH12(),
 		caseH20(),
 		caseH21(),
+		caseH22(),
 	}
 }
 
