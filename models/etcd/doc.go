@@ -15,9 +15,10 @@
 //     was asked (server/etcdserver/v3_server.go, api/v3rpc/watch.go).
 //   - A lease lasts for whole seconds, at least 1.5 election timeouts rounded up
 //     (server.go: minTTL). Only the leader counts it, on its monotonic clock (Go's
-//     time.Now). It looks for leases that are over every 500ms and has them revoked
-//     through the log (server/lease/lessor.go: runLoop). A new leader gives every
-//     lease its full TTL anew, and an election timeout more (server.go: Promote).
+//     time.Now); 3.4 and 3.0 looked at the wall clock too (Counts). It looks for leases
+//     that are over every 500ms and has them revoked through the log
+//     (server/lease/lessor.go: runLoop). A new leader gives every lease its full TTL
+//     anew, and an election timeout more (server.go: Promote).
 //     Left out are the limit of 1000 revocations a second and that a revocation is
 //     proposed again when it takes too long: here a leader's proposal is lost only
 //     with its leadership.

@@ -73,6 +73,7 @@ func TestOptions(t *testing.T) {
 		{etcd.Etcd{TTL: -sec}, "etcd: ttl -1s: want whole seconds, at least 1s"},
 		{etcd.Etcd{Timeout: -1}, "etcd: timeout -1ns: want 1ms or more"},
 		{etcd.Etcd{Wait: 7}, "etcd: wait 7: want one of predecessor, anything"},
+		{etcd.Etcd{Counts: 7}, "etcd: counts 7: want one of monotonic, wall-queue, wall"},
 		{etcd.Etcd{Config: raft.Config{Nodes: 10}}, "etcd: nodes 10: want 1 to 9"},
 		{etcd.Etcd{Order: map[string][]string{"c1": {"n1", "n4"}}}, `etcd: order of c1: no node "n4": want n1 to n3`},
 		{etcd.Etcd{Order: map[string][]string{"c1": {}}}, "etcd: order of c1: want at least one node"},
@@ -83,6 +84,8 @@ func TestOptions(t *testing.T) {
 		_, err := c.system.Open(w)
 		require.EqualError(t, err, c.says)
 	}
+	var counts etcd.Counts
+	require.EqualError(t, counts.UnmarshalText([]byte("3.0")), `no counts "3.0": want one of monotonic, wall-queue, wall`)
 	var wait etcd.Wait
 	require.EqualError(t, wait.UnmarshalText([]byte("any")), `no wait "any": want one of predecessor, anything`)
 }
@@ -137,6 +140,16 @@ func freed(r *trial.Result) (why []string) {
 	return why
 }
 
+// freedAt says when.
+func freedAt(r *trial.Result) (at []time.Duration) {
+	for _, e := range r.History.Events {
+		if e.Kind == history.Freed {
+			at = append(at, e.At)
+		}
+	}
+	return at
+}
+
 // TestNewLeaderExtends: a new leader gives a lease its TTL and an election timeout
 // from when it leads. c1 dies, and its keepalive of 0.006 would keep its lease until
 // 5.007.
@@ -153,6 +166,50 @@ func TestNewLeaderExtends(t *testing.T) {
 			require.Equal(t, 9504*ms, e.At)
 		}
 	}
+}
+
+// TestCounts is what a step of the leader's wall clock does to the lease of a client
+// that is dead. Without one it is over at 10.007, which n1 sees at 10.5.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		counts etcd.Counts
+		step   string
+		want   time.Duration
+	}{
+		{"E3 monotonic", etcd.MonotonicClock, "+300s", 10504 * ms},
+		{"E3 monotonic", etcd.MonotonicClock, "-20s", 10504 * ms},
+		{"etcd#6700 wall", etcd.WallClock, "+1ms", 10504 * ms},
+		{"etcd#6700 wall", etcd.WallClock, "+300s", 2504 * ms},
+		{"etcd#6700 wall", etcd.WallClock, "-20s", 30504 * ms},
+		{"etcd#12291 wall-queue", etcd.WallQueue, "+1ms", 10504 * ms},
+		{"etcd#12291 wall-queue", etcd.WallQueue, "+300s", 11504 * ms}, // it looked at 2.5, 5.5 and 8.5
+		{"etcd#12291 wall-queue", etcd.WallQueue, "-20s", 30504 * ms},
+	} {
+		t.Run(c.name+" "+c.step, func(t *testing.T) {
+			r := run(t, etcd.Etcd{TTL: 10 * sec, Counts: c.counts}, "at 100ms kill c1\nat 2100ms clock-step n1 "+c.step,
+				client("c1", "acquire; work 1h; release"))
+			require.Equal(t, []time.Duration{c.want}, freedAt(&r))
+		})
+	}
+}
+
+// TestRenewedInTheQueue: a keepalive, that of 3.506 here, puts off the lease's date in the
+// queue. Were that still 10.007, the leader would look at 10.5, 13.5 and 16.5.
+func TestRenewedInTheQueue(t *testing.T) {
+	t.Parallel()
+	r := run(t, etcd.Etcd{TTL: 10 * sec, Counts: etcd.WallQueue}, "at 5s kill c1", client("c1", "acquire; work 1h; release"))
+	require.Equal(t, []time.Duration{14004 * ms}, freedAt(&r))
+}
+
+// TestNewLeaderCounts: the date of a lease in a queue is its leader's. n2, whose clock
+// is 100 s ahead, leads from 3.413 on, as above.
+func TestNewLeaderCounts(t *testing.T) {
+	t.Parallel()
+	system := etcd.Etcd{TTL: 5 * sec, Counts: etcd.WallQueue, Config: raft.Config{Timeouts: []time.Duration{3 * sec, sec, 2 * sec}}}
+	r := run(t, system, "at 100ms kill c1\nat 1s clock-step n2 -100s\nat 2450ms restart n1 kill 1h", client("c1", "acquire; work 1h; release"))
+	require.Equal(t, []time.Duration{9504 * ms}, freedAt(&r))
 }
 
 // Test15247 is etcd#15247: a leader that has stood still, and been replaced without
@@ -248,7 +305,10 @@ func TestPromiseKept(t *testing.T) {
 		}
 		schedule := strings.Join(lines, "\n")
 		spec := trial.Spec{
-			System: etcd.Etcd{TTL: time.Duration(rapid.IntRange(2, 6).Draw(t, "ttl")) * sec, Timeout: sec},
+			System: etcd.Etcd{
+				TTL: time.Duration(rapid.IntRange(2, 6).Draw(t, "ttl")) * sec, Timeout: sec,
+				Counts: rapid.SampledFrom([]etcd.Counts{etcd.MonotonicClock, etcd.WallQueue}).Draw(t, "counts"),
+			},
 			Cast: trial.Cast{
 				Resources: []models.Resource{resource.Fenced("doc")},
 				Clients: []trial.Client{
@@ -287,6 +347,7 @@ func anyFault(t *rapid.T) string {
 		"partition " + node + "|" + next + " " + size,
 		"cut " + node + ">" + who + " " + size,
 		"clock-step " + node + " +1h",
+		"clock-step " + node + " -300s",
 		"clock-rate " + node + " +400ppm",
 		"clock-rate " + who + " -20%",
 		"kill " + who,

@@ -13,14 +13,21 @@ import (
 // runLoop).
 const checkEvery = 500 * time.Millisecond
 
+// lookAgain is when a leader that keeps a queue looks again at a lease that is due in
+// it (lessor.go of 3.4: defaultExpiredleaseRetryInterval).
+const lookAgain = 3 * time.Second
+
 // lease is a lease as one node knows it.
 type lease struct {
 	id  int64
 	ttl time.Duration
-	// Of the leader alone: expiry is when the lease is over, on its monotonic clock, and
-	// revoking that it has proposed to revoke it.
+	// Of the leader alone: expiry is when the lease is over, on the clock by which it
+	// counts, and revoking that it has proposed to revoke it.
 	expiry   time.Duration
 	revoking bool
+	// due is when the leader looks at the lease next, on its wall clock, if it keeps
+	// them in a queue.
+	due time.Duration
 	// waiting are the keepalives that came when it was over and not yet revoked.
 	waiting []func(answer any)
 }
@@ -30,6 +37,7 @@ type lessor struct {
 	least time.Duration // TTL
 	// extend is what a new leader gives a lease beyond its TTL: an election timeout.
 	extend time.Duration
+	counts Counts
 	// still is for how long a leader may have stood still without doubting that it
 	// leads: three heartbeats (v3_server.go: isActive).
 	still  time.Duration
@@ -44,8 +52,9 @@ type lessor struct {
 	alarm    sim.Alarm
 }
 
-func newLessor(c raft.Config) lessor {
+func newLessor(c raft.Config, counts Counts) lessor {
 	return lessor{
+		counts: counts,
 		least:  LeastTTL(c),
 		extend: c.Election,
 		still:  3 * c.Heartbeat,
@@ -71,9 +80,35 @@ func (x *lessor) find(id int64) *lease {
 // grant adds a lease of at least that many seconds.
 func (x *lessor) grant(n *raft.Node, id, seconds int64) lease {
 	l := lease{id: id, ttl: max(time.Duration(seconds)*time.Second, x.least)}
-	l.expiry = n.Server().Now(clock.Monotonic) + l.ttl
+	x.begin(n, &l, l.ttl)
 	x.leases = append(x.leases, l)
 	return l
+}
+
+// now is what the clock shows by which leases are counted.
+func (x *lessor) now(n *raft.Node) time.Duration {
+	if x.counts == WallClock {
+		return n.Server().Now(clock.Wall)
+	}
+	return n.Server().Now(clock.Monotonic)
+}
+
+// begin lets a lease last that long from now on.
+func (x *lessor) begin(n *raft.Node, l *lease, d time.Duration) {
+	l.expiry = x.now(n) + d
+	l.due = n.Server().Now(clock.Wall) + d
+}
+
+// over tells whether a leader that looks at its leases sees that l is over.
+func (x *lessor) over(n *raft.Node, l *lease) bool {
+	if x.counts == WallQueue {
+		wall := n.Server().Now(clock.Wall)
+		if wall < l.due {
+			return false
+		}
+		l.due = wall + lookAgain
+	}
+	return x.now(n) >= l.expiry
 }
 
 // revoke takes a lease away and tells who waits for that. It reports whether it was
@@ -93,10 +128,10 @@ func (x *lessor) revoke(id int64) bool {
 // promote begins the node's time as a leader.
 func (x *lessor) promote(n *raft.Node) {
 	x.primary, x.doubtful = true, false
-	now := n.Server().Now(clock.Monotonic)
 	for i := range x.leases {
 		l := &x.leases[i]
-		l.expiry, l.revoking = now+l.ttl+x.extend, false
+		x.begin(n, l, l.ttl+x.extend)
+		l.revoking = false
 	}
 	x.wait(n)
 }
@@ -119,13 +154,12 @@ func (x *lessor) wait(n *raft.Node) {
 
 // check proposes to revoke what is over.
 func (x *lessor) check(n *raft.Node) {
-	now := n.Server().Now(clock.Monotonic)
-	if now-x.due > x.still {
+	if n.Server().Now(clock.Monotonic)-x.due > x.still {
 		x.doubtful = true
 		n.Read(func() { x.doubtful = false })
 	}
 	for i := range x.leases {
-		if l := &x.leases[i]; now >= l.expiry && !l.revoking {
+		if l := &x.leases[i]; !l.revoking && x.over(n, l) {
 			l.revoking = true
 			n.Propose(revokeLease{lease: l.id}, nil)
 		}
@@ -144,15 +178,14 @@ func (x *lessor) keepAlive(n *raft.Node, id int64, reply func(any)) {
 }
 
 func (x *lessor) prolong(n *raft.Node, id int64, reply func(any)) {
-	now := n.Server().Now(clock.Monotonic)
 	switch l := x.find(id); {
 	case !x.primary: // not any more: it hears nothing, and asks again
 	case l == nil:
 		reply(keptAlive{})
-	case now >= l.expiry:
+	case x.now(n) >= l.expiry:
 		l.waiting = append(l.waiting, reply)
 	default:
-		l.expiry = now + l.ttl
+		x.begin(n, l, l.ttl)
 		reply(keptAlive{int64(l.ttl / time.Second)})
 	}
 }

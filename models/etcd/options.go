@@ -28,6 +28,9 @@ type Etcd struct {
 	// TTL of a session, in whole seconds: 60s by default (session.go:
 	// defaultSessionTTL). A cluster raises it to its least.
 	TTL time.Duration `yaml:"ttl,omitempty"`
+	// Counts is by which of its clocks a leader counts leases: by its monotonic clock
+	// alone, by default.
+	Counts Counts `yaml:"counts,omitempty"`
 	// Timeout is how long a client waits for an answer: 5s by default, as etcdctl
 	// (--command-timeout).
 	Timeout time.Duration `yaml:"timeout,omitempty"`
@@ -79,6 +82,35 @@ func (w *Wait) UnmarshalText(text []byte) error {
 	return option.Parse("wait", waitNames[:], text, w)
 }
 
+// Counts is by which of its clocks a leader counts leases.
+type Counts uint8
+
+// What releases have counted by.
+const (
+	// MonotonicClock is that of releases since 3.5, and of 3.1 to 3.3.
+	MonotonicClock Counts = iota
+	// WallQueue is that of 3.4: the leader looks at a lease only when its wall clock
+	// shows the date that the lease has in a queue (etcd#9418), and then asks its
+	// monotonic clock whether the lease is over. So a wall clock that is set back lets a
+	// lease outlive its TTL (etcd#12291, mended by etcd#12292).
+	WallQueue
+	// WallClock is that of 3.0: a lease ends at a date (etcd#6700, mended by etcd#6888).
+	WallClock
+)
+
+var countsNames = [...]string{MonotonicClock: "monotonic", WallQueue: "wall-queue", WallClock: "wall"}
+
+// String is the name: "monotonic", "wall-queue" or "wall".
+func (c Counts) String() string { return option.Name(countsNames[:], c) }
+
+// MarshalText writes the name.
+func (c Counts) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a name.
+func (c *Counts) UnmarshalText(text []byte) error {
+	return option.Parse("counts", countsNames[:], text, c)
+}
+
 // About is what has to be known of it.
 func (Etcd) About() models.About {
 	return models.About{
@@ -100,7 +132,7 @@ func (o Etcd) Open(w *sim.World) (models.Lock, error) {
 		return nil, fmt.Errorf("etcd: %w", err)
 	}
 	r := &relays{}
-	g, err := raft.Open(w, o.Config, func(*raft.Node) raft.Replica { return newReplica(o.Config, r) })
+	g, err := raft.Open(w, o.Config, func(*raft.Node) raft.Replica { return newReplica(o, r) })
 	if err != nil {
 		return nil, fmt.Errorf("etcd: %w", err)
 	}
@@ -133,7 +165,7 @@ func (o *Etcd) complete() error {
 	case int(o.Wait) >= len(waitNames):
 		return fmt.Errorf("wait %d: want one of %s", o.Wait, strings.Join(waitNames[:], ", "))
 	}
-	return nil
+	return option.Check("counts", countsNames[:], o.Counts)
 }
 
 // readOrder finds the nodes of each client that has a list of its own.

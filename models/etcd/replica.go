@@ -23,8 +23,8 @@ type watching struct {
 	reply func(any)
 }
 
-func newReplica(c raft.Config, r *relays) *replica {
-	return &replica{store: newStore(), lessor: newLessor(c), relays: r}
+func newReplica(o Etcd, r *relays) *replica {
+	return &replica{store: newStore(), lessor: newLessor(o.Config, o.Counts), relays: r}
 }
 
 // Serve handles what a client asks of the node, or another node on a client's
