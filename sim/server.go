@@ -177,5 +177,9 @@ func (s *Server) Crash(silent bool) {
 // Start brings a crashed server back.
 func (s *Server) Start() { s.down, s.silent = false, false }
 
+// Lives is how often the server has crashed. A connection to it from an earlier life is
+// broken, which a client learns with the next thing that it sends on it.
+func (s *Server) Lives() int { return int(s.m.lives) }
+
 // Down tells whether the server has crashed and is not back.
 func (s *Server) Down() bool { return s.down }

@@ -137,6 +137,7 @@ func TestCrashInAReusedWorld(t *testing.T) {
 		w.At(ms, func() { mute.Crash(false) })
 		text, err := trace(w)
 		require.NoError(t, err)
+		require.Equal(t, []int{1, 0}, []int{mute.Lives(), other.Lives()})
 		if i == 0 {
 			first = text
 		}

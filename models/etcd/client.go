@@ -11,6 +11,8 @@ import (
 type client struct {
 	nodes []*sim.Server // its list
 	at    int           // which of them it talks to
+	// life is that of the node in which its connection was last found whole.
+	life int
 	// told ends the wait of a watch, when it has been told or its connection is given
 	// up; nil while there is none.
 	told *sim.Signal
@@ -36,11 +38,26 @@ func (l *lock) client(p *sim.Process) *client {
 // not come in time, its next request goes to the next node.
 func ask[R any](p *sim.Process, c *client, body any, timeout time.Duration) (R, error) {
 	at := c.at
+	life := c.nodes[at].Lives()
 	answer, err := sim.Call[R](p, c.nodes[at], body, timeout)
 	if err != nil {
 		c.leave(at)
+	} else {
+		c.stay(at, life)
 	}
 	return answer, err
+}
+
+// stay is for when a node has answered in a life of its own. One that has lost power
+// and is back knows nothing of the watch that came on the same connection before.
+func (c *client) stay(at, life int) {
+	if c.at != at || c.life == life {
+		return
+	}
+	c.life = life
+	if c.told != nil {
+		c.told.Fire()
+	}
 }
 
 // leave goes on to the next node, unless another thread has done so.
@@ -65,9 +82,9 @@ func insist[R any](p *sim.Process, c *client, body any, timeout time.Duration) R
 	}
 }
 
-// await watches until it is told, or until the client gives up the connection: it
-// is the keepalive of its session that notices a node that does not answer any
-// more. A thread of its own reads what the node sends.
+// await watches until it is told, or until the client gives up the connection, or
+// finds it broken: it is the keepalive of its session that notices a node that does
+// not answer any more, or does not know it. A thread of its own reads what the node sends.
 func (c *client) await(p *sim.Process, w watch) {
 	var told sim.Signal
 	c.told = &told

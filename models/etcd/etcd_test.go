@@ -212,6 +212,21 @@ func TestNewLeaderCounts(t *testing.T) {
 	require.Equal(t, []time.Duration{9504 * ms}, freedAt(&r))
 }
 
+// TestWatchIsResumed: n3 goes down with c2's watch on c1's key, and is back before anything
+// is sent to it. After a kill its machine resets the connection, and c2 watches at n1.
+// After a loss of power nobody tells c2; what finds the connection broken is its next
+// keepalive, sent at 4.508 and answered at 4.512, and then two reads take 6 ms each.
+func TestWatchIsResumed(t *testing.T) {
+	t.Parallel()
+	for crash, want := range map[string]time.Duration{"kill": 2816 * ms, "power-loss": 4524 * ms} {
+		system := etcd.Etcd{TTL: 10 * sec, Order: map[string][]string{"c2": {"n3", "n1"}}}
+		r := run(t, system, "at 2s restart n3 "+crash+" 200ms",
+			client("c1", "acquire; until 2800ms; release"), client("c2", "until 1s; acquire; release"))
+		require.Len(t, grants(&r), 2, crash)
+		require.Equal(t, want, grants(&r)[1].At, crash)
+	}
+}
+
 // Test15247 is etcd#15247: a leader that has stood still, and been replaced without
 // knowing it, does not answer keepalives from what it remembers. When n1 is back at
 // 9.8, it has a keepalive of 9.506 and a lease until 10.007, and hears nothing of n2,
