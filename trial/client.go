@@ -89,8 +89,8 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 			p.Sleep(l.Retry)
 			return c.askedFor(l.Key, i)
 		}
-	case "once":
-		if !c.once(p, l.Object) {
+	case "read", "once":
+		if !c.reads(p, l) {
 			return c.stop(i)
 		}
 	default:

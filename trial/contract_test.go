@@ -308,6 +308,31 @@ func TestBaseIsUsedUp(t *testing.T) {
 	require.Empty(t, r.Damage.Events)
 }
 
+// TestReadUnanswered: what is to be computed from a read is not written without it, and
+// not from what was read under an earlier lock either.
+func TestReadUnanswered(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System: ideal(),
+		Cast: trial.Cast{
+			Resources: []models.Resource{resource.Plain("doc")},
+			Clients: []trial.Client{
+				client("c1", "acquire; read doc; release; until 2s; acquire; read doc; write doc; release; write doc"),
+				client("c2", "until 1s; write doc"),
+			},
+		},
+		Schedule: faults.MustParse("before c1.read#2  drop c1>doc"),
+	})
+	var writes []history.Event
+	for _, e := range r.History.Events {
+		if e.Kind == history.Write {
+			writes = append(writes, history.Event{At: e.At, Who: e.Peer, Base: e.Base})
+		}
+	}
+	require.Equal(t, []history.Event{{At: time.Second, Who: "c2", Base: -1}, {At: 12 * time.Second, Who: "c1", Base: -1}}, writes)
+	require.Empty(t, r.Damage.Events)
+}
+
 // noticed is a lock that knows something two seconds after the grant.
 type noticed struct {
 	given

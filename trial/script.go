@@ -27,7 +27,8 @@ import (
 //	work 1s                           work; ends early when the client knows that it lost the lock
 //	once RESOURCE                     read it; written, or no answer: on to the release of
 //	                                  the lock acquired last, or to the end without one
-//	read RESOURCE                     read it; a write that follows is computed from that
+//	read RESOURCE                     read it; a write that follows is computed from
+//	                                  that; no answer: on as after once
 //	write RESOURCE [and RESOURCE] [blind] [as VALUE]
 //	                                  write to it, or (blind) whatever was read; the
 //	                                  client's name, or VALUE. Of two, one is written

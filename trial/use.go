@@ -16,8 +16,6 @@ func (c *client) use(p *sim.Process, l *Line) {
 	h := c.latest()
 	server := c.resource(l.Object)
 	switch l.Verb {
-	case "read":
-		c.learn(p, server, l.Object, models.ReadRequest{Object: l.Object, Token: h.token()})
 	case "claim":
 		c.learn(p, server, l.Object, models.ClaimRequest{Object: l.Object, Mark: mark(p, &h), Grant: h.id})
 	case "mint":
@@ -65,23 +63,25 @@ func (c *client) latest() holding {
 	return holding{}
 }
 
-// learn asks for an object, and remembers what it is told. It reports
-// false where there was no such answer.
+// learn asks for an object, and remembers what it is told, instead of what it has read
+// before. It reports false where there was no such answer.
 func (c *client) learn(p *sim.Process, server *sim.Server, object string, request any) (models.Object, bool) {
+	c.take(object)
 	answer, err := p.Await(p.Send(server, request), Patience)
 	o, ok := answer.(models.Object)
 	if err != nil || !ok {
 		return models.Object{}, false
 	}
-	c.remember(object, o)
+	c.read = append(c.read, reading{object, o})
 	return o, true
 }
 
-// once reads an object and reports whether nobody has written it.
-func (c *client) once(p *sim.Process, object string) bool {
+// reads reads an object and reports whether the client goes on: it has been answered,
+// and where that matters nobody has written the object.
+func (c *client) reads(p *sim.Process, l *Line) bool {
 	h := c.latest()
-	o, ok := c.learn(p, c.resource(object), object, models.ReadRequest{Object: object, Token: h.token()})
-	return ok && o.Version == 0
+	o, ok := c.learn(p, c.resource(l.Object), l.Object, models.ReadRequest{Object: l.Object, Token: h.token()})
+	return ok && (l.Verb == "read" || o.Version == 0)
 }
 
 // mint asks a resource for the token that the lock acquired last goes by from now
@@ -104,11 +104,6 @@ func (c *client) resource(name string) *sim.Server {
 		}
 	}
 	return nil // cannot be: the spec was validated
-}
-
-func (c *client) remember(object string, found models.Object) {
-	c.take(object)
-	c.read = append(c.read, reading{object, found})
 }
 
 // take is what the client has read of object and not yet written, which a write uses
