@@ -167,6 +167,7 @@ func All() []*Scenario {
 		etcdLeaseMinimum(),
 		etcdPausedLeader(),
 		etcdJepsen(),
+		etcdClockStep(),
 		kubernetesClock(),
 		kubernetesRate(),
 		kubernetesRelease(),
