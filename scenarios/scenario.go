@@ -167,6 +167,7 @@ func All() []*Scenario {
 		etcdLeaseMinimum(),
 		etcdPausedLeader(),
 		etcdJepsen(),
+		etcdSkewed(),
 		etcdClockStep(),
 		kubernetesClock(),
 		kubernetesRate(),
