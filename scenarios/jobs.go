@@ -201,7 +201,7 @@ func outlivedBy(mark string, crash time.Duration, idempotent string) Expectation
 	}
 	switch {
 	case mark == "date-key":
-		why += "; the others find the key of the date"
+		why += "; the others find the key of the date, and what c1 has not done nobody does"
 	case mark == "released" && ended:
 		others, why = []string{"c2", "c3"}, why+", and has given the lock back: so c2 and c3 do it too"
 	case mark == "released":

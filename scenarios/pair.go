@@ -135,10 +135,10 @@ func Pairs() []Pair {
 			Beyond:   true,
 			Question: "And before all that: what must the recipe on one Redis have?",
 			Claim:    Statement{"Redis", "Key and term in one command, a value of one's own, and a release that compares.", "Redis documentation, Distributed Locks with Redis"},
-			Answer:   Statement{"Trần", "It keeps two runs apart while they run; it does not keep a job from running again.", "Distributed lock là gì"},
-			Right:    "Both. Each step left out has its failure; a job that must run once needs a mark.",
-			Found:    "Without a term, or with one that is set by a second command, a holder that dies keeps the lock for ever; one that is cut off keeps it for a TTL, each time. A release that does not compare, or compares in the client, deletes another's lock. A client that extends without end starves the rest. Without a lock every mail goes out twice, and with one only once; but an instance that comes after the release sends all of them again, unless the work itself is marked, and a call that is repeated has its effect twice, unless it carries a key.",
-			Decides:  "Whether a second run beside the first is the harm, or a second run at all.",
+			Answer:   Statement{"Trần", "A term shorter than the work has to be renewed, and to be alive is not to hold it.", "Distributed lock là gì"},
+			Right:    "Both. Each step left out has its failure, and so has renewal without end.",
+			Found:    "Without a term, or with one that is set by a second command, a holder that dies keeps the lock for ever; one that is cut off keeps it for a TTL, each time. A release that does not compare, or compares in the client, deletes another's lock. A client that extends without end starves the rest.",
+			Decides:  "Whether each step is one command, and whether a holder that is gone is noticed.",
 		},
 		{
 			ID:       "copies",
@@ -187,7 +187,7 @@ func Pairs() []Pair {
 			Claim:    Statement{"Trần", "A lock keeps two runs apart while they run, and no job from running again.", "Distributed lock là gì"},
 			Answer:   Statement{"Distributed lock", "Name the lock for the date and do not release it; or keep a row for each run.", "the article Distributed lock"},
 			Right:    "Both. A lock that outlives the job is a mark; a row also tells who never finished.",
-			Found:    "",
+			Found:    "Without a lock every mail goes out twice, and with one only once while the two run at the same time: a timer that fires when the first run is over begins a second, unless the work itself is marked. A key that is named for the date, and kept, lets the job run once where all instances read one date when they run; a run that dies under it is never done. A row in job_runs shows that run, and it is done again, with the mail that had gone out: so each effect needs a key of its own, or a message an id that is unique where its effect is. A release that failed is no job that failed. Two locks that are taken in opposite order are waited for without end, or for a TTL, behind which both work at once. A lock on a cached value lets one compute it while the others wait, or go on with the old one.",
 			Decides:  "Whether a run that died has to be found and begun again.",
 		},
 		{
