@@ -1,0 +1,234 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"locksim/check"
+	"locksim/clock"
+	"locksim/faults"
+	"locksim/models"
+)
+
+// contender is a row with what it takes to attack it, and what comes of that.
+type contender struct {
+	Row
+	target
+	// system is the lock for a store with that check.
+	system func(store string) models.System
+	// fate is what becomes of the clients, by the system's own figures.
+	fate func(fault, store string) fate
+}
+
+// target is where faults strike a system.
+type target struct {
+	// servers are those whose clocks drift; victim is the one that jumps, restarts or
+	// fails over.
+	servers []string
+	victim  string
+	// restart is how the victim restarts, in a schedule's words.
+	restart string
+	// heir takes over when the victim dies; nobody where it is empty.
+	heir string
+	// deciding is which reply makes the client believe.
+	deciding int
+}
+
+// attack is the schedule of a fault.
+func (t *target) attack(fault string) faults.Schedule {
+	var f faults.Schedule
+	add := func(line string, args ...any) { f = append(f, faults.MustParse(fmt.Sprintf(line, args...))...) }
+	switch fault {
+	case "pause-after":
+		add("before c1.write#1  pause c1 gc %s", paused)
+	case "pause-acquire":
+		add("before c1.receive#%d  pause c1 gc %s", t.deciding, paused)
+	case "server-jump":
+		add("at %s  clock-step %s +11s", faultAt, t.victim)
+	case "drift", "drift-ppm":
+		f = append(f, faults.Fault{Action: faults.ClockRate{Machine: "c1", Rate: slow(fault)}})
+		for _, s := range t.servers {
+			f = append(f, faults.Fault{Action: faults.ClockRate{Machine: s, Rate: -slow(fault)}})
+		}
+	case "restart":
+		add("at %s  restart %s %s", faultAt, t.victim, t.restart)
+	case "restart-jump":
+		add("at %s  restart %s %s", faultAt, t.victim, t.restart)
+		add("at %s  clock-step %s +12s", 2*faultAt, t.victim)
+	case "failover":
+		if t.heir != "" {
+			add("at %s  failover %s>%s", faultAt, t.victim, t.heir)
+		} else {
+			add("at %s  restart %s power-loss 1h", faultAt, t.victim)
+		}
+	}
+	return f
+}
+
+// slow is the rate of c1's clock; those of the servers are as much too fast.
+func slow(fault string) clock.Rate {
+	switch fault {
+	case "drift":
+		return -drifts["10%"]
+	case "drift-ppm":
+		return -drifts["500ppm"]
+	}
+	return 0
+}
+
+// fate is what becomes of c1 and c2.
+type fate struct {
+	// first is c1's grant, second is c2's, which is the newer one; nil for none.
+	first, second *tenure
+	// breaches are those of the promise, but for the order of the tokens; disorder says
+	// why they do not rise, where they do not.
+	breaches []string
+	disorder string
+	why      string
+}
+
+// tenure is what a client has of a grant: when it believes, when its claim and its
+// write are at doc, and the place of its token among all; 0 for none. A client that
+// stops before has no write.
+type tenure struct {
+	from, to     time.Duration
+	claim, write time.Duration
+	token        int
+}
+
+// number gives both their tokens.
+func (f *fate) number(first, second int) {
+	if f.first != nil {
+		f.first.token = first
+	}
+	if f.second != nil {
+		f.second.token = second
+	}
+}
+
+// holder is c1, that has the lock from an instant on and believes until it releases.
+// Where its clock drifts, so does all that it measures.
+func holder(fault, store string, from time.Duration) *tenure {
+	sent := max(countUp(writes(fault), slow(fault)), from+claiming(store))
+	if fault == "pause-after" {
+		sent += paused
+	}
+	return &tenure{
+		from: from, claim: from + hop, write: sent + hop,
+		to: countUp(countDown(sent+ask, slow(fault))+resting, slow(fault)),
+	}
+}
+
+// successor is c2, that has it from an instant on.
+func successor(store string, from time.Duration) *tenure {
+	sent := from + claiming(store) + brief
+	return &tenure{from: from, claim: from + hop, write: sent + hop, to: sent + ask + resting}
+}
+
+// stop ends a client's belief at an instant, and what it does then.
+func (t *tenure) stop(at time.Duration) {
+	t.to = min(t.to, at)
+	if t.write-hop >= at {
+		t.write = 0
+	}
+}
+
+// claiming is how long it takes to put a mark on doc, where that is done.
+func claiming(store string) time.Duration {
+	if store == "cas" {
+		return ask
+	}
+	return 0
+}
+
+// expect is what must come out of the attack.
+func (c *contender) expect(fault, store string) Expectation {
+	f := c.fate(fault, store)
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Breaches: f.breaches, Progress: check.OK, Because: f.why}
+	one, two := f.first, f.second
+	switch {
+	case one != nil && two != nil:
+		e.Granted = []string{"c1", "c2"}
+		if one.from > two.from {
+			e.Granted = []string{"c2", "c1"}
+		}
+		e.Overlap = max(0, min(one.to, two.to)-max(one.from, two.from))
+		e.Belief = overlapping(e.Overlap)
+		if e.Because != "" {
+			e.Because += ": "
+		}
+		e.Because += fmt.Sprintf("c1 believes from %s to %s, c2 from %s to %s", short(one.from), short(one.to), short(two.from), short(two.to))
+		if one.token > 0 && two.token <= one.token {
+			e.Breaches = append(slices.Clip(e.Breaches), check.TokenOrder)
+			e.Because += "; " + f.disorder
+		}
+	case one != nil:
+		e.Granted = []string{"c1"}
+	case two != nil:
+		e.Granted = []string{"c2"}
+	}
+	if len(e.Breaches) > 0 {
+		e.Promise = check.Broken
+	}
+	e.Rejected, e.Damage = f.stored(store)
+	return e
+}
+
+// deed is what a client does at doc.
+type deed struct {
+	at     time.Duration
+	client string
+	claim  bool
+	*tenure
+}
+
+// deeds are those of both clients, in order.
+func (f *fate) deeds() []deed {
+	var list []deed
+	for _, d := range []deed{{client: "c1", tenure: f.first}, {client: "c2", tenure: f.second}} {
+		if d.tenure == nil {
+			continue
+		}
+		list = append(list, deed{d.tenure.claim, d.client, true, d.tenure})
+		if d.write > 0 {
+			list = append(list, deed{d.tenure.write, d.client, false, d.tenure})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b deed) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
+// stored is what a store with that check makes of what they do: whose writes it
+// rejects, and what damage is done. A write is stale where it comes after that of the
+// newer grant, c2's, unless its writer has read that, which a claim does.
+func (f *fate) stored(store string) (rejected, damage []string) {
+	seen, mark, newer := 0, "", false
+	for _, d := range f.deeds() {
+		switch {
+		case d.claim:
+			mark = d.client
+		case store == "cas" && mark != d.client, store == "fence" && (d.token == 0 || d.token < seen):
+			rejected = append(rejected, d.client)
+		case d.client == "c1" && newer && store != "cas":
+			damage = append(damage, check.StaleWrite)
+		default:
+			seen, newer = d.token, newer || d.client == "c2"
+		}
+	}
+	return rejected, damage
+}
+
+// control is what turns a cell.
+func (c *contender) control(fault, store string) []string {
+	switch e := c.expect(fault, store); {
+	case e.Overlap > 0:
+		return []string{"fault=none"}
+	case fault == "none":
+		return []string{"fault=pause-after"}
+	case fault == "failover":
+		return []string{"lock=redis-replica"} // which has what takes over
+	}
+	return []string{"lock=redlock-unmeasured"} // which holds under nothing
+}
