@@ -34,11 +34,17 @@ type target struct {
 	heir string
 	// deciding is which reply makes the client believe.
 	deciding int
+	// cut is what is wrong whatever the fault, in a schedule's words; nothing where it is
+	// empty. spared is the row without it.
+	cut, spared string
+	// queues: c2 asks early and waits for the lock, where others ask once, when it
+	// may be free.
+	queues bool
 }
 
 // attack is the schedule of a fault.
 func (t *target) attack(fault string) faults.Schedule {
-	var f faults.Schedule
+	f := faults.MustParse(t.cut)
 	add := func(line string, args ...any) { f = append(f, faults.MustParse(fmt.Sprintf(line, args...))...) }
 	switch fault {
 	case "pause-after":
@@ -67,6 +73,14 @@ func (t *target) attack(fault string) faults.Schedule {
 	return f
 }
 
+// comes is when c2 asks.
+func (t *target) comes(fault string) time.Duration {
+	if t.queues {
+		return 2 * time.Second
+	}
+	return comes(fault)
+}
+
 // slow is the rate of c1's clock; those of the servers are as much too fast.
 func slow(fault string) clock.Rate {
 	switch fault {
@@ -87,6 +101,13 @@ type fate struct {
 	breaches []string
 	disorder string
 	why      string
+	// queued: c2 gets the lock when c1 has given it back.
+	queued bool
+}
+
+// turns is the fate of two that have the lock in turn.
+func turns(store string, first *tenure, why string) fate {
+	return fate{first: first, second: successor(store, first.to), why: why, queued: true}
 }
 
 // tenure is what a client has of a grant: when it believes, when its claim and its
@@ -159,6 +180,10 @@ func (c *contender) expect(fault, store string) Expectation {
 		if e.Because != "" {
 			e.Because += ": "
 		}
+		if f.queued {
+			e.Because += "c2 waits until c1 has given the lock back, from " + short(one.to) + " on"
+			break
+		}
 		e.Because += fmt.Sprintf("c1 believes from %s to %s, c2 from %s to %s", short(one.from), short(one.to), short(two.from), short(two.to))
 		if one.token > 0 && two.token <= one.token {
 			e.Breaches = append(slices.Clip(e.Breaches), check.TokenOrder)
@@ -223,6 +248,8 @@ func (f *fate) stored(store string) (rejected, damage []string) {
 // control is what turns a cell.
 func (c *contender) control(fault, store string) []string {
 	switch e := c.expect(fault, store); {
+	case e.Overlap > 0 && c.spared != "":
+		return []string{"lock=" + c.spared, "fault=none"}
 	case e.Overlap > 0:
 		return []string{"fault=none"}
 	case fault == "none":

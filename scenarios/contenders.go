@@ -23,5 +23,7 @@ func contenders() []contender {
 		single("redis", redis.SetNX{}, n, n, n, na, na, n, n, na),
 		single("redis-measured", redis.SetNX{Deadline: true}, n, y, n, n, n, n, n, na),
 		single("redis-replica", redis.SetNX{Replicas: 1, Lag: time.Second}, n, n, n, na, na, n, n, n),
+		etcdRow("etcd", "", n, y, y, y, y, y, y, y),
+		etcdRow("etcd-cut-off", "at 250ms  partition c1|n1,n2,n3", na, na, na, n, na, na, na, na),
 	}
 }

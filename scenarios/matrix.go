@@ -63,13 +63,13 @@ const (
 
 // attackers are the clients. The victim of a pause writes before c2 is there, or
 // would.
-func attackers(fault, store string) []trial.Client {
+func attackers(fault, store string, comes time.Duration) []trial.Client {
 	claim := ""
 	if store == "cas" {
 		claim = "claim doc; "
 	}
 	c1 := fmt.Sprintf("try; %suntil %s; write doc; work %s; release", claim, writes(fault), resting)
-	c2 := fmt.Sprintf("until %s; try; %swork %s; write doc; work %s; release", comes(fault), claim, brief, resting)
+	c2 := fmt.Sprintf("until %s; try; %swork %s; write doc; work %s; release", comes, claim, brief, resting)
 	return []trial.Client{{Name: "c1", Script: trial.MustScript(c1)}, {Name: "c2", Script: trial.MustScript(c2)}}
 }
 
@@ -126,7 +126,7 @@ func matrix() *Scenario {
 			System: c.system(store),
 			Cast: trial.Cast{
 				Resources: []models.Resource{docs[store]},
-				Clients:   attackers(fault, store),
+				Clients:   attackers(fault, store, c.comes(fault)),
 			},
 			Schedule: c.attack(fault),
 			Latency:  sim.Every(hop),
