@@ -150,4 +150,5 @@ simrun --scenario matrix --set lock=redlock-fsync --set fault=server-jump --set 
 All terms are 10 s. Beyond Redis not every fault can be the same:
 
 - **etcd** has three nodes. Its holders renew, and stop when the session says that it is over, which for c1 after its pause while acquiring is as soon as it has the lock. The accidents are the leader's, whose clock counts the leases, by a monotonic clock. c2 asks another node. "etcd-cut-off" is a holder that hears nothing of etcd from 0.25 s on, and works on with doc: what drift can do to a lease is seen only where nobody renews it. It overlaps without any drift too, since the session looks for its own deadline once a second.
+- **lease-table** is a row in a database on one server, which keeps what it committed. "standby" has an asynchronous one a second behind, which takes over. The clients measure as Redlock's do, and stop at the TTL, with no allowance: 500 ppm each way are 10 ms of ten seconds, so that even real clocks overlap. The prediction had taken an allowance for granted.
 `

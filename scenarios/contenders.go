@@ -25,5 +25,7 @@ func contenders() []contender {
 		single("redis-replica", redis.SetNX{Replicas: 1, Lag: time.Second}, n, n, n, na, na, n, n, n),
 		etcdRow("etcd", "", n, y, y, y, y, y, y, y),
 		etcdRow("etcd-cut-off", "at 250ms  partition c1|n1,n2,n3", na, na, na, n, na, na, na, na),
+		table("lease-table", false, n, y, n, n, y, y, n, na),
+		table("lease-table-standby", true, n, y, n, n, y, y, n, n),
 	}
 }

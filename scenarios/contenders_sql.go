@@ -1,0 +1,46 @@
+package scenarios
+
+import (
+	"time"
+
+	"locksim/models"
+	"locksim/models/sql"
+)
+
+// table is the row of a lease table whose clients measure how long an attempt took,
+// and stop at the TTL. The token comes with the row.
+func table(name string, standby bool, predicted ...Mark) contender {
+	o := sql.Lease{Deadline: true, Timeout: time.Second}
+	c := contender{
+		Row:    Row{name, predicted, Holds, Holds, true},
+		target: target{servers: []string{"db"}, victim: "db", restart: briefly, deciding: 2},
+		system: func(string) models.System { return o },
+	}
+	if standby {
+		o.Standby, o.Lag = true, time.Second
+		c.servers, c.heir = []string{"db", "db2"}, "db2"
+		c.Fenced = Breaks // since a failover repeats a token
+	}
+	l := lapsing{
+		cost:     func(string) time.Duration { return leasing("postgres") },
+		deadline: 10 * time.Second,
+		promised: 10*time.Second - 6*time.Millisecond,
+		gives: func(fault string) bool {
+			switch fault {
+			case "none", "restart": // what was committed is on the disk, and is a date
+				return false
+			case "failover":
+				return standby
+			}
+			return true
+		},
+		tokens: func(fault, _ string) (int, int, string) {
+			if fault == "failover" {
+				return 1, 1, "the standby has not heard of c1's lease, and counts its token up from the same number"
+			}
+			return 1, 2, ""
+		},
+	}
+	c.fate = l.fate
+	return c
+}
