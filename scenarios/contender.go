@@ -253,9 +253,19 @@ func (c *contender) control(fault, store string) []string {
 	case e.Overlap > 0:
 		return []string{"fault=none"}
 	case fault == "none":
-		return []string{"fault=pause-after"}
+		return c.undone(store)
 	case fault == "failover":
 		return []string{"lock=redis-replica"} // which has what takes over
 	}
 	return []string{"lock=redlock-unmeasured"} // which holds under nothing
+}
+
+// undone is the first fault that breaks the lock; another lock where none does.
+func (c *contender) undone(store string) []string {
+	for _, fault := range Faults() {
+		if e := c.expect(fault, store); e.Overlap > 0 {
+			return []string{"fault=" + fault}
+		}
+	}
+	return []string{"lock=redlock-unmeasured", "fault=pause-after"}
 }

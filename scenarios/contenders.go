@@ -27,5 +27,7 @@ func contenders() []contender {
 		etcdRow("etcd-cut-off", "at 250ms  partition c1|n1,n2,n3", na, na, na, n, na, na, na, na),
 		table("lease-table", false, n, y, n, n, y, y, n, na),
 		table("lease-table-standby", true, n, y, n, n, y, y, n, n),
+		advisory("advisory", "", y, y, y, y, y, n, n, n),
+		advisory("advisory-cut-off", "at 250ms  reset c1 db", n, na, na, na, na, na, na, na),
 	}
 }

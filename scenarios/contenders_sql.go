@@ -44,3 +44,29 @@ func table(name string, standby bool, predicted ...Mark) contender {
 	c.fate = l.fate
 	return c
 }
+
+// advisory is the row of a lock that goes with a session of the database, and has no
+// term and no token; or of one whose holder's connection is cut soon after it has the
+// lock.
+func advisory(name, cut string, predicted ...Mark) contender {
+	c := contender{
+		Row:    Row{Name: name, Predicted: predicted, Fenced: Nothing, Compared: Holds},
+		target: target{servers: []string{"db", "db2"}, victim: "db", restart: briefly, heir: "db2", deciding: 1},
+		system: func(string) models.System { return sql.Advisory{Standby: true, Timeout: time.Second} },
+	}
+	if c.cut = cut; cut != "" {
+		c.spared = "advisory"
+	}
+	l := lapsing{
+		cost: func(string) time.Duration { return ask },
+		gives: func(fault string) bool {
+			switch fault {
+			case "restart", "restart-jump", "failover": // the session is gone
+				return true
+			}
+			return cut != ""
+		},
+	}
+	c.fate = l.fate
+	return c
+}

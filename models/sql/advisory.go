@@ -39,6 +39,9 @@ type Advisory struct {
 	// the first by default.
 	Nodes int            `yaml:"nodes,omitempty"`
 	At    map[string]int `yaml:"at,omitempty"`
+	// Standby adds a standby, called "db2", which takes over without the locks: they are
+	// in the server's memory, and never in its log (PostgreSQL, "Hot Standby").
+	Standby bool `yaml:"standby,omitempty"`
 	// Reconnect is what the driver does when its connection is closed: it fails.
 	Reconnect Reconnect `yaml:"reconnect,omitempty"`
 	// Autocommit: the client has forgotten the BEGIN before a lock of the transaction's,
@@ -128,13 +131,13 @@ func (o Advisory) Open(w *sim.World) (models.Lock, error) {
 	}
 	l := &advisory{Advisory: o, drivers: drivers{reconnect: o.Reconnect, timeout: o.Timeout}}
 	if o.Nodes < 2 {
-		l.nodes = append(l.nodes, open(w, "db", options).server)
+		l.pair = openPair(w, "db", options, o.Standby, 0)
 	}
 	for i := 1; i <= o.Nodes && o.Nodes > 1; i++ {
 		l.nodes = append(l.nodes, open(w, fmt.Sprintf("db%d", i), options).server)
 	}
 	if o.Pool == PgBouncer {
-		db := l.nodes[0].Handler().(*Database)
+		db := l.pair.primary.Handler().(*Database)
 		db.pooler = &pooler{db: db, lifetime: o.ServerLifetime, routes: o.Routes}
 		for range o.Backends {
 			db.pooler.backends = append(db.pooler.backends, &backend{})
@@ -158,6 +161,8 @@ func (o *Advisory) complete() error {
 		return fmt.Errorf("backends %d, server-lifetime %v: want at least 1, and more than 0", o.Backends, o.ServerLifetime)
 	case o.Nodes < 0 || o.Nodes > 9 || o.Nodes > 1 && o.Pool == PgBouncer:
 		return fmt.Errorf("nodes %d: want 0 to 9, and one node with pgbouncer", o.Nodes)
+	case o.Standby && (o.Nodes > 1 || o.Pool == PgBouncer):
+		return errors.New("standby: want one node, and another pool than pgbouncer")
 	case o.Wait < -1:
 		return fmt.Errorf("wait %v: want 0 for not at all, more, or -1ns for without end", o.Wait)
 	}

@@ -7,7 +7,8 @@ import (
 
 type advisory struct {
 	Advisory
-	nodes   []*sim.Server
+	pair    *pair         // the one server, and its standby
+	nodes   []*sim.Server // or those of a cluster
 	drivers drivers
 	book    book
 	keys    []string // the locks that have a connection of their own, in its order
@@ -15,6 +16,9 @@ type advisory struct {
 
 // node is the server that p is connected to.
 func (l *advisory) node(p *sim.Process) *sim.Server {
+	if l.pair != nil {
+		return l.pair.primary
+	}
 	return l.nodes[max(1, l.At[p.Name()])-1]
 }
 

@@ -368,6 +368,25 @@ func TestGalera(t *testing.T) {
 	}
 }
 
+// TestStandbyHasNoLocks: advisory locks are never logged, so what takes over has none,
+// however little it is behind (PostgreSQL, "Hot Standby").
+func TestStandbyHasNoLocks(t *testing.T) {
+	for failover, want := range map[string]error{"": models.ErrHeld, "at 500ms  failover db>db2": nil} {
+		s := locked(t, Advisory{Standby: true, Timeout: sec})
+		s.apply(failover)
+		s.client("c1", 0, func(u *user) {
+			_, err := u.acquire()
+			require.NoError(t, err)
+			u.until(5 * sec)
+		})
+		s.client("c2", sec, func(u *user) {
+			_, err := u.acquire()
+			require.Equal(t, want, err)
+		})
+		s.run()
+	}
+}
+
 // TestNestedLocks: a client that has the lock takes it again, and has to give it
 // back as often.
 func TestNestedLocks(t *testing.T) {
@@ -468,6 +487,8 @@ func TestAdvisoryOptions(t *testing.T) {
 		{Advisory{Pool: PgBouncer, Routes: map[string][]int{"c1": {3}}}, "routes of c1: backend 3: want 1 to 2"},
 		{Advisory{At: map[string]int{"c1": 2}}, "node of c1: 2: want 1 to 1"},
 		{Advisory{Nodes: 10}, "nodes 10: want 0 to 9"},
+		{Advisory{Standby: true, Nodes: 2}, "standby: want one node"},
+		{Advisory{Standby: true, Pool: PgBouncer}, "standby: want one node, and another pool than pgbouncer"},
 		{Advisory{Wait: -2}, "wait -2ns: want 0 for not at all"},
 		{Advisory{Timeout: -1}, "timeout -1ns"},
 		{Advisory{Keepalive: -1}, "keepalive -1ns, idle-timeout 0s: want 0"},
