@@ -37,9 +37,9 @@ type target struct {
 	// cut is what is wrong whatever the fault, in a schedule's words; nothing where it is
 	// empty. spared is the row without it.
 	cut, spared string
-	// queues: c2 asks early and waits for the lock, where others ask once, when it
-	// may be free.
-	queues bool
+	// waits: c2 asks early and waits for the lock, where others ask once, when it may be
+	// free.
+	waits bool
 }
 
 // attack is the schedule of a fault.
@@ -73,12 +73,12 @@ func (t *target) attack(fault string) faults.Schedule {
 	return f
 }
 
-// comes is when c2 asks.
-func (t *target) comes(fault string) time.Duration {
-	if t.queues {
-		return 2 * time.Second
+// asks is how c2 asks, in a script's words.
+func (t *target) asks(fault string) string {
+	if t.waits {
+		return fmt.Sprintf("until %s; acquire", early)
 	}
-	return comes(fault)
+	return fmt.Sprintf("until %s; try", comes(fault))
 }
 
 // slow is the rate of c1's clock; those of the servers are as much too fast.
@@ -101,13 +101,13 @@ type fate struct {
 	breaches []string
 	disorder string
 	why      string
-	// queued: c2 gets the lock when c1 has given it back.
-	queued bool
+	// inTurn: c2 gets the lock when c1 has given it back.
+	inTurn bool
 }
 
 // turns is the fate of two that have the lock in turn.
 func turns(store string, first *tenure, why string) fate {
-	return fate{first: first, second: successor(store, first.to), why: why, queued: true}
+	return fate{first: first, second: successor(store, first.to), why: why, inTurn: true}
 }
 
 // tenure is what a client has of a grant: when it believes, when its claim and its
@@ -180,7 +180,7 @@ func (c *contender) expect(fault, store string) Expectation {
 		if e.Because != "" {
 			e.Because += ": "
 		}
-		if f.queued {
+		if f.inTurn {
 			e.Because += "c2 waits until c1 has given the lock back, from " + short(one.to) + " on"
 			break
 		}

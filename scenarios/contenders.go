@@ -29,5 +29,8 @@ func contenders() []contender {
 		table("lease-table-standby", true, n, y, n, n, y, y, n, n),
 		advisory("advisory", "", y, y, y, y, y, n, n, n),
 		advisory("advisory-cut-off", "at 250ms  reset c1 db", n, na, na, na, na, na, na, na),
+		consulRow("consul", y, y, y, y, y, y, y, y),
+		chubbyRow("chubby", 15*time.Second, y, y, y, y, y, y, y, y),
+		chubbyRow("chubby-undelayed", 0, n, na, na, na, na, na, na, na),
 	}
 }

@@ -6,17 +6,24 @@ import (
 
 	"locksim/check"
 	"locksim/models"
+	"locksim/models/chubby"
+	"locksim/models/consul"
 	"locksim/models/etcd"
 	"locksim/models/raft"
+	"locksim/trial"
 )
 
 // c1 talks to n1, which leads, and c2 to n2, which is patient for less than n3 and
 // leads when n1 is gone.
 var (
-	trio      = target{servers: []string{"n1", "n2", "n3"}, victim: "n1", restart: briefly, queues: true}
-	inOrder   = raft.Config{Timeouts: []time.Duration{time.Second, 1200 * time.Millisecond, 1400 * time.Millisecond}}
+	trio      = target{servers: []string{"n1", "n2", "n3"}, victim: "n1", restart: briefly, waits: true}
+	inOrder   = raft.Config{Timeouts: []time.Duration{time.Second, zkPatience, 1400 * time.Millisecond}}
 	secondOne = map[string][]string{"c2": {"n2", "n3", "n1"}}
 )
+
+// succeeds is when n2 leads that has heard of n1 last a tenth of a second before the
+// accident: it stands, is elected by two rounds with two syncs, and commits an entry.
+const succeeds = faultAt - 100*time.Millisecond + hop + zkPatience + 4*hop + 2*fsync + etcdCommit
 
 // on is the true instant at which a server whose clock is fast has counted d from an
 // instant on.
@@ -63,7 +70,7 @@ func onEtcd(fault, store string, cut bool) fate {
 	a2 := on(fault, looks+hop, fsync) + 3*hop + 2*(etcdRead+ask)
 	switch fault {
 	case "restart", "restart-jump", "failover": // n2 gives it all of its term again, and more
-		over = faultAt - 100*time.Millisecond + hop + inOrder.Timeouts[1] + 4*hop + 2*fsync + etcdCommit + ttl + time.Second
+		over = succeeds + ttl + time.Second
 		a2 = from(over, 500*time.Millisecond) + etcdCommit + etcdNotice
 	}
 	began := countDown(start, slow(fault))
@@ -87,4 +94,93 @@ func onEtcd(fault, store string, cut bool) fate {
 		f.breaches = []string{check.DoubleGrant}
 	}
 	return f
+}
+
+// consulRow is Consul with a lock-delay. Its servers wait for twice the TTL before they
+// end a session, which no fault here outlasts.
+func consulRow(name string, predicted ...Mark) contender {
+	c := contender{
+		Row:    Row{name, predicted, Holds, Holds, true},
+		target: trio,
+		system: func(string) models.System {
+			return consul.Lock{Config: inOrder, TTL: 10 * time.Second, Delay: 15 * time.Second, Token: consul.ModifyIndex}
+		},
+		fate: func(fault, store string) fate {
+			took := etcdWrite + ask + etcdWrite + etcdRead // create, get, acquire, and the index
+			if fault == "pause-acquire" {
+				took += paused
+			}
+			f := turns(store, holder(fault, store, took), "c1's session is due to end 20s after its last renewal")
+			if fault == "failover" {
+				f.orphaned(store, took)
+			}
+			f.number(1, 2)
+			return f
+		},
+	}
+	c.deciding = 3 // that of the acquire
+	return c
+}
+
+// orphaned: a server that has lost its power answers nobody, and each client's agent
+// waits for it for a minute. c1's session ends meanwhile, but not its lock-delay; c2's
+// attempt fails, and the next is made elsewhere.
+func (f *fate) orphaned(store string, took time.Duration) {
+	const patience = time.Minute
+	ended := succeeds + 20*time.Second + etcdCommit
+	f.second, f.inTurn = successor(store, early+patience+trial.DefaultEvery+took), false
+	f.why = fmt.Sprintf("c1's session ends at %s and its lock-delay at %s", short(ended), short(ended+15*time.Second))
+}
+
+// chubbyRow is Chubby, on three replicas and with a lease of 10 s, with a lock-delay or
+// without.
+func chubbyRow(name string, delay time.Duration, predicted ...Mark) contender {
+	c := contender{
+		Row:    Row{name, predicted, Holds, Holds, true},
+		target: trio,
+		system: func(string) models.System {
+			config := inOrder
+			config.Nodes = 3
+			return chubby.Lock{Config: config, Lease: 10 * time.Second, Delay: delay}
+		},
+		fate: func(fault, store string) fate {
+			f := onChubby(fault, store, delay)
+			f.number(1, 2) // the generation
+			return f
+		},
+	}
+	c.deciding = 1
+	return c
+}
+
+// onChubby: c1 is granted the lock by a change, and keeps it alive; c2 tries it every
+// 100 ms, by a change as long as it is held, and is told at once while it is delayed. A
+// c1 that is back from a pause sees first that its own lease, of less than 10 s, is over,
+// and is in jeopardy.
+func onChubby(fault, store string, delay time.Duration) fate {
+	const lease = 10 * time.Second
+	first := holder(fault, store, etcdWrite)
+	switch fault {
+	default:
+		return turns(store, first, "c1's session is kept alive")
+	case "pause-after":
+		first.to = first.write - hop
+	case "pause-acquire":
+		first = holder(fault, store, etcdWrite+paused)
+		first.stop(first.from)
+	}
+	over := etcdWrite - hop + lease
+	free := over + etcdCommit
+	asked := attempt(early, trial.DefaultEvery+etcdWrite, free-hop)
+	asked = attempt(asked, trial.DefaultEvery+ask, free+delay-hop)
+	return fate{
+		first: first, second: successor(store, asked+etcdWrite),
+		why: fmt.Sprintf("c1's lease is over at %s, and the lock-delay at %s", short(over), short(free+delay)),
+	}
+}
+
+// attempt is the first of those that come every so often from an instant on, that is not
+// before another.
+func attempt(first, every, least time.Duration) time.Duration {
+	return first + max(0, (least-first+every-1)/every*every)
 }

@@ -42,7 +42,8 @@ func (l *lock) agent(client string) *agent {
 
 // ask sends a request of p's to the leader and returns its answer, an R. It tries
 // again where nothing was done: where there was no connection, or no leader, and
-// where a query was cut off.
+// where a query was cut off. Where it does not, its next request goes to the next
+// server all the same (agent/consul/client.go: NotifyFailedServer).
 func ask[R any](p *sim.Process, l *lock, request any) (R, error) {
 	var none R
 	a := l.agent(p.Name())
@@ -64,6 +65,7 @@ func ask[R any](p *sim.Process, l *lock, request any) (R, error) {
 				next = l.place(m.leader)
 			}
 		case !errors.Is(err, sim.ErrRefused) && !(query && errors.Is(err, sim.ErrReset)):
+			a.at = next
 			return none, err
 		}
 		a.at = next

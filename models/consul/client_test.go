@@ -12,6 +12,7 @@ import (
 	"locksim/faults"
 	"locksim/history"
 	"locksim/models/consul"
+	"locksim/models/raft"
 	"locksim/sim"
 	"locksim/trial"
 )
@@ -147,4 +148,18 @@ func TestRenewalDuringTheEnd(t *testing.T) {
 	}
 	require.Equal(t, []string{check.LostLease, check.LostLease, check.DoubleGrant}, kinds, "the notice, the answer to the release, and c2's grant")
 	require.Equal(t, check.Exclusive, r.Belief.Status)
+}
+
+// TestNextServer: an agent whose server does not answer waits for a minute, and asks
+// another the next time (agent/consul/client.go: "Move off to another server").
+func TestNextServer(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:   consul.Lock{TTL: 10 * sec, Config: raft.Config{Timeouts: []time.Duration{sec, 1200 * ms, 1400 * ms}}},
+		Cast:     trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.MustScript("until 3s; acquire; work 1s; release")}}},
+		Schedule: faults.MustParse("at 500ms  restart n1 power-loss 1h"),
+		Latency:  sim.Every(ms),
+		Horizon:  2 * time.Minute,
+	})
+	require.Equal(t, []string{"c1 from 1m3.114s", "c1 to 1m4.114s: release"}, believes(r))
 }
