@@ -37,9 +37,12 @@ type target struct {
 	// cut is what is wrong whatever the fault, in a schedule's words; nothing where it is
 	// empty. spared is the row without it.
 	cut, spared string
-	// waits: c2 asks early and waits for the lock, where others ask once, when it may be
-	// free.
-	waits bool
+	// dies is how the victim dies where it has no heir, in a schedule's words; for an hour
+	// where it is empty.
+	dies string
+	// from is when c2 begins to ask, and does until it has the lock; 0 where it asks once,
+	// when the lock may be free.
+	from time.Duration
 }
 
 // attack is the schedule of a fault.
@@ -67,7 +70,7 @@ func (t *target) attack(fault string) faults.Schedule {
 		if t.heir != "" {
 			add("at %s  failover %s>%s", faultAt, t.victim, t.heir)
 		} else {
-			add("at %s  restart %s power-loss 1h", faultAt, t.victim)
+			add("at %s  restart %s %s", faultAt, t.victim, cmp.Or(t.dies, "power-loss 1h"))
 		}
 	}
 	return f
@@ -75,8 +78,8 @@ func (t *target) attack(fault string) faults.Schedule {
 
 // asks is how c2 asks, in a script's words.
 func (t *target) asks(fault string) string {
-	if t.waits {
-		return fmt.Sprintf("until %s; acquire", early)
+	if t.from > 0 {
+		return fmt.Sprintf("until %s; acquire", t.from)
 	}
 	return fmt.Sprintf("until %s; try", comes(fault))
 }

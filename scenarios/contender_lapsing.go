@@ -15,8 +15,12 @@ type lapsing struct {
 	// deadline is how long after it has asked a client stops; 0 for one that
 	// believes until it releases.
 	deadline time.Duration
-	// promised is how long after a client has asked the lock is promised.
-	promised time.Duration
+	// unmeasured: it does not look how long it took, and takes the lock whose deadline is
+	// over for its own until it sees that.
+	unmeasured bool
+	// promised is how long after a client has asked the lock is promised, and decided when
+	// the servers have decided.
+	promised, decided time.Duration
 	// gives tells whether c2 gets the lock.
 	gives func(fault string) bool
 	// tokens are those of c1 and c2, and why the second is not the greater where it is
@@ -32,6 +36,8 @@ func (l *lapsing) first(fault, store string) *tenure {
 	}
 	t := holder(fault, store, from)
 	switch {
+	case l.deadline > 0 && fault == "pause-acquire":
+		t.stop(from)
 	case l.deadline > 0 && fault == "pause-after":
 		t.to = t.write - hop // its deadline is over when it goes on, and it notices
 	case l.deadline > 0:
@@ -53,7 +59,7 @@ func (l *lapsing) second(fault, store string) *tenure {
 func (l *lapsing) fate(fault, store string) fate {
 	var f fate
 	switch {
-	case fault == "pause-acquire" && l.deadline > 0:
+	case fault == "pause-acquire" && l.deadline > 0 && !l.unmeasured:
 		f.second = l.second(fault, store)
 		f.why = fmt.Sprintf("c1 measures %s, more than %s, and refuses", short(paused+l.cost(store)), short(l.deadline))
 	case !l.gives(fault):
@@ -61,7 +67,7 @@ func (l *lapsing) fate(fault, store string) fate {
 		f.why = "c2 gets nothing: the lock is c1's still"
 	default:
 		f.first, f.second = l.first(fault, store), l.second(fault, store)
-		if comes(fault)+hop < l.promised {
+		if comes(fault)+l.decided < l.promised {
 			f.breaches = []string{check.DoubleGrant}
 		}
 	}

@@ -32,5 +32,7 @@ func contenders() []contender {
 		consulRow("consul", y, y, y, y, y, y, y, y),
 		chubbyRow("chubby", 15*time.Second, y, y, y, y, y, y, y, y),
 		chubbyRow("chubby-undelayed", 0, n, na, na, na, na, na, na, na),
+		quorums("quorum", n, n, n, n, n, n, n, n),
+		quorumsAtOnce("quorum-at-once", n, n, n, n, n, n, n, n),
 	}
 }

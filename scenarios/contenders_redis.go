@@ -15,7 +15,7 @@ func majority(name string, o redis.Redlock, restart string, predicted ...Mark) c
 	l := lapsing{
 		cost:     func(string) time.Duration { return ask },
 		deadline: deadline(10 * time.Second),
-		promised: deadline(10 * time.Second),
+		promised: deadline(10 * time.Second), decided: hop,
 	}
 	if o.SkipValidity {
 		l.deadline = 0
@@ -61,7 +61,7 @@ func single(name string, o redis.SetNX, predicted ...Mark) contender {
 		c.heir = "r2"
 	}
 	l := lapsing{
-		promised: 10*time.Second - 6*time.Millisecond,
+		promised: 10*time.Second - 6*time.Millisecond, decided: hop,
 		cost: func(store string) time.Duration {
 			if store == "fence" {
 				return 2 * ask

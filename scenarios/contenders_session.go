@@ -16,7 +16,7 @@ import (
 // c1 talks to n1, which leads, and c2 to n2, which is patient for less than n3 and
 // leads when n1 is gone.
 var (
-	trio      = target{servers: []string{"n1", "n2", "n3"}, victim: "n1", restart: briefly, waits: true}
+	trio      = target{servers: []string{"n1", "n2", "n3"}, victim: "n1", restart: briefly, from: early}
 	inOrder   = raft.Config{Timeouts: []time.Duration{time.Second, zkPatience, 1400 * time.Millisecond}}
 	secondOne = map[string][]string{"c2": {"n2", "n3", "n1"}}
 )

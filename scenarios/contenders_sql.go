@@ -24,7 +24,7 @@ func table(name string, standby bool, predicted ...Mark) contender {
 	l := lapsing{
 		cost:     func(string) time.Duration { return leasing("postgres") },
 		deadline: 10 * time.Second,
-		promised: 10*time.Second - 6*time.Millisecond,
+		promised: ask + 10*time.Second - 6*time.Millisecond, decided: 3 * hop,
 		gives: func(fault string) bool {
 			switch fault {
 			case "none", "restart": // what was committed is on the disk, and is a date
