@@ -34,5 +34,6 @@ func contenders() []contender {
 		chubbyRow("chubby-undelayed", 0, n, na, na, na, na, na, na, na),
 		quorums("quorum", n, n, n, n, n, n, n, n),
 		quorumsAtOnce("quorum-at-once", n, n, n, n, n, n, n, n),
+		everywhere("sync-to-all", n, y, n, n, y, y, n, y),
 	}
 }

@@ -89,3 +89,26 @@ func single(name string, o redis.SetNX, predicted ...Mark) contender {
 	c.fate = l.fate
 	return c
 }
+
+// everywhere is the row of a lock that all three servers must have: WAIT for both
+// replicas, and a sync of every write. The token comes with the key, in one script.
+func everywhere(name string, predicted ...Mark) contender {
+	c := contender{
+		Row:    Row{name, predicted, Holds, Holds, true},
+		target: target{servers: []string{"r1", "r2", "r3"}, victim: "r1", restart: briefly, heir: "r2", deciding: 2},
+		system: func(string) models.System {
+			return redis.SetNX{Replicas: 2, Wait: 2, Persistence: redis.Always, Deadline: true, Token: redis.ScriptIncr}
+		},
+	}
+	l := lapsing{
+		cost:     func(string) time.Duration { return waited },
+		deadline: 10 * time.Second,
+		promised: 10*time.Second - 6*time.Millisecond, decided: waited - hop,
+		gives: func(fault string) bool {
+			return fault != "none" && fault != "restart" && fault != "failover" // what all have, r2 has
+		},
+		tokens: func(string, string) (int, int, string) { return 1, 2, "" },
+	}
+	c.fate = l.fate
+	return c
+}
