@@ -10,7 +10,7 @@ import (
 // step 3, and one Redis whose client has it.
 func contenders() []contender {
 	const y, n, na = Holds, Breaks, Nothing
-	const wait = "power-loss 12s"
+	const wait, cutOffAt = "power-loss 12s", "at 250ms  partition c1|n1,n2,n3"
 	return []contender{
 		majority("redlock", redis.Redlock{}, briefly, n, y, n, n, y, n, n, na),
 		majority("redlock-monotonic", redis.Redlock{Clock: redis.Monotonic}, briefly, n, y, y, n, y, n, n, na),
@@ -24,7 +24,7 @@ func contenders() []contender {
 		single("redis-measured", redis.SetNX{Deadline: true}, n, y, n, n, n, n, n, na),
 		single("redis-replica", redis.SetNX{Replicas: 1, Lag: time.Second}, n, n, n, na, na, n, n, n),
 		etcdRow("etcd", "", n, y, y, y, y, y, y, y),
-		etcdRow("etcd-cut-off", "at 250ms  partition c1|n1,n2,n3", na, na, na, n, na, na, na, na),
+		etcdRow("etcd-cut-off", cutOffAt, na, na, na, n, na, na, na, na),
 		table("lease-table", false, n, y, n, n, y, y, n, na),
 		table("lease-table-standby", true, n, y, n, n, y, y, n, n),
 		advisory("advisory", "", y, y, y, y, y, n, n, n),
@@ -34,6 +34,8 @@ func contenders() []contender {
 		chubbyRow("chubby-undelayed", 0, n, na, na, na, na, na, na, na),
 		quorums("quorum", n, n, n, n, n, n, n, n),
 		quorumsAtOnce("quorum-at-once", n, n, n, n, n, n, n, n),
+		zookeeperRow("zookeeper", "", n, y, y, y, y, y, y, y),
+		zookeeperRow("zookeeper-cut-off", cutOffAt, na, na, na, n, na, na, na, na),
 		everywhere("sync-to-all", n, y, n, n, y, y, n, y),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"locksim/models/consul"
 	"locksim/models/etcd"
 	"locksim/models/raft"
+	"locksim/models/zookeeper"
 	"locksim/trial"
 )
 
@@ -183,4 +184,69 @@ func onChubby(fault, store string, delay time.Duration) fate {
 // before another.
 func attempt(first, every, least time.Duration) time.Duration {
 	return first + max(0, (least-first+every-1)/every*every)
+}
+
+// zookeeperRow is ZooKeeper, whose clients stop as soon as they have lost the connection;
+// or whose holder is cut off from it soon after it has the lock.
+func zookeeperRow(name, cut string, predicted ...Mark) contender {
+	c := contender{
+		Row:    Row{name, predicted, Holds, Holds, true},
+		target: trio,
+		system: func(string) models.System {
+			return zookeeper.Mutex{Config: inOrder, Session: 10 * time.Second, Stop: zookeeper.Suspended}
+		},
+		fate: func(fault, store string) fate {
+			f := onZooKeeper(fault, store, cut != "")
+			f.number(1, 2) // the zxid
+			return f
+		},
+	}
+	c.deciding = 2 // that of getChildren, behind that of create
+	if c.cut = cut; cut != "" {
+		c.spared = "zookeeper"
+	}
+	return c
+}
+
+// onZooKeeper: c1 connects, creates its node and lists the children. It pings a third of
+// the timeout after that, and has lost the connection when it has heard nothing for two
+// thirds of it, or is answered by a server that does not know it. The leader ends the
+// session at the first tick after the timeout, and closes the connection.
+func onZooKeeper(fault, store string, cut bool) fate {
+	const session = 10 * time.Second
+	connected := on(fault, ask, zkSync) + ask
+	took := on(fault, connected+ask, zkSync) + ask + zkRead
+	lost := countUp(countDown(took, slow(fault))+zkDeaf(session), slow(fault))
+	end := countUp(zkEnd(countDown(took-hop, -slow(fault)), session), -slow(fault))
+	a2 := on(fault, end+hop, zkSync) + hop + zkWake
+	first, renews := holder(fault, store, took), !cut
+	switch fault {
+	case "pause-after":
+		first.to, renews = first.write-hop, false // it goes on with its write, and sees that it has lost
+	case "pause-acquire":
+		first, renews = holder(fault, store, took+paused), false
+		if lost = first.from; cut { // the reply that waited is the last that it hears, and is news to it
+			lost += zkDeaf(session)
+		}
+		first.stop(lost)
+	case "restart", "restart-jump":
+		end = zkEnd(succeeds, session)
+		a2 = end + zkCommit + hop + zkWake // c2 is on n1, which follows
+		if !cut {
+			lost = took - zkRead + zkPing(session) + ask // n1 knows nothing of a connection
+		}
+		first.stop(lost)
+	case "failover":
+		end = zkEnd(succeeds, session)
+		a2 = end + zkCommit + zkWake
+		first.stop(lost)
+	default:
+		if cut {
+			first.stop(lost)
+		}
+	}
+	if renews {
+		return turns(store, first, "c1's session is kept alive")
+	}
+	return fate{first: first, second: successor(store, a2), why: fmt.Sprintf("c1's session ends at %s", short(end))}
 }
