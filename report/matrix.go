@@ -125,10 +125,12 @@ func (p *page) matrix(m *Matrix) {
 // unchecked is what is predicted of data that nothing checks: damage, as soon as two
 // can hold the lock.
 func unchecked(predicted []scenarios.Mark) scenarios.Mark {
-	if slices.Contains(predicted, scenarios.Breaks) {
-		return scenarios.Breaks
+	for _, m := range []scenarios.Mark{scenarios.Breaks, scenarios.Holds} {
+		if slices.Contains(predicted, m) {
+			return m
+		}
 	}
-	return scenarios.Holds
+	return scenarios.Nothing
 }
 
 // row is a row of a table.
@@ -157,4 +159,5 @@ All terms are 10 s. Beyond Redis not every fault can be the same:
 - **chubby** has a lease of 10 s, on three replicas, and the same delay; "undelayed" has none. c2 tries every 100 ms. With the delay a pause may last as long as the term and the delay, less the second for which c1 has the lock before it; 14 s are within that, and beyond the term alone.
 - **quorum** is W + R > N on three leaderless replicas: c1 is answered by r1 and r2, c2 by r2 and r3, and r2 has the accidents. Who takes the place of one that dies has nothing. We had predicted two holders everywhere, since two that ask at once both get the lock: that is "quorum-at-once", where c2 asks a millisecond after c1, and no fault is needed. One after the other they need one: a pause while acquiring ends with c1's own deadline, and its allowance of 500 ppm, and what c2 needs to write, are enough for clocks as far apart as real ones.
 - **sync-to-all** is one Redis with two replicas, all of which sync every write, and the client waits for both, measures, and stops at its TTL, with no allowance. Its token comes with the key. What takes over has the lock; with one of the three gone nobody gets another (point 13).
+- **no-lock** is a read, 100 ms of work or more, and a write, by two who know nothing of each other. Nobody believes anything; a store that compares keeps the data right, and c1 has worked in vain each time. What becomes of a store that has an accident is up to that.
 `

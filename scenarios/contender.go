@@ -10,6 +10,7 @@ import (
 	"locksim/clock"
 	"locksim/faults"
 	"locksim/models"
+	"locksim/trial"
 )
 
 // contender is a row with what it takes to attack it, and what comes of that.
@@ -22,12 +23,18 @@ type contender struct {
 	fate func(fault, store string) fate
 }
 
+// tokened is a row of a lock with tokens: what was predicted of data that they fence, and
+// of who believes. A random value was always thought enough.
+func tokened(name string, fenced Mark, predicted []Mark) Row {
+	return Row{Name: name, Predicted: predicted, Fenced: fenced, Compared: Holds, Tokens: true}
+}
+
 // target is where faults strike a system.
 type target struct {
 	// servers are those whose clocks drift; victim is the one that jumps, restarts or
 	// fails over.
 	servers []string
-	victim  string
+	victim  string // nobody where it is empty
 	// restart is how the victim restarts, in a schedule's words.
 	restart string
 	// heir takes over when the victim dies; nobody where it is empty.
@@ -54,13 +61,18 @@ func (t *target) attack(fault string) faults.Schedule {
 		add("before c1.write#1  pause c1 gc %s", paused)
 	case "pause-acquire":
 		add("before c1.receive#%d  pause c1 gc %s", t.deciding, paused)
-	case "server-jump":
-		add("at %s  clock-step %s +11s", faultAt, t.victim)
 	case "drift", "drift-ppm":
 		f = append(f, faults.Fault{Action: faults.ClockRate{Machine: "c1", Rate: slow(fault)}})
 		for _, s := range t.servers {
 			f = append(f, faults.Fault{Action: faults.ClockRate{Machine: s, Rate: -slow(fault)}})
 		}
+	}
+	if t.victim == "" {
+		return f
+	}
+	switch fault {
+	case "server-jump":
+		add("at %s  clock-step %s +11s", faultAt, t.victim)
 	case "restart":
 		add("at %s  restart %s %s", faultAt, t.victim, t.restart)
 	case "restart-jump":
@@ -76,12 +88,23 @@ func (t *target) attack(fault string) faults.Schedule {
 	return f
 }
 
-// asks is how c2 asks, in a script's words.
-func (t *target) asks(fault string) string {
-	if t.from > 0 {
-		return fmt.Sprintf("until %s; acquire", t.from)
+// clients are c1 and c2. The victim of a pause writes before c2 is there, or would. Who
+// has no lock reads doc first.
+func (c *contender) clients(fault, store string) []trial.Client {
+	first, second, claim, release := "try; ", "try; ", "", "; release"
+	at := comes(fault)
+	if c.from > 0 {
+		at, second = c.from, "acquire; "
 	}
-	return fmt.Sprintf("until %s; try", comes(fault))
+	if store == "cas" || c.Unlocked {
+		claim = "claim doc; "
+	}
+	if c.Unlocked {
+		first, second, release = "", "", ""
+	}
+	c1 := fmt.Sprintf("%s%suntil %s; write doc; work %s%s", first, claim, writes(fault), resting, release)
+	c2 := fmt.Sprintf("until %s; %s%swork %s; write doc; work %s%s", at, second, claim, brief, resting, release)
+	return []trial.Client{{Name: "c1", Script: trial.MustScript(c1)}, {Name: "c2", Script: trial.MustScript(c2)}}
 }
 
 // slow is the rate of c1's clock; those of the servers are as much too fast.
@@ -201,7 +224,19 @@ func (c *contender) expect(fault, store string) Expectation {
 		e.Promise = check.Broken
 	}
 	e.Rejected, e.Damage = f.stored(store)
+	if c.Unlocked {
+		e.unlock()
+	}
 	return e
+}
+
+// unlock is e where there is no lock to break, or to believe in: a write that is not the
+// newer one's is computed from what it has read.
+func (e *Expectation) unlock() {
+	e.Promise, e.Belief, e.Overlap, e.Granted = check.None, check.None, 0, nil
+	for i := range e.Damage {
+		e.Damage[i] = check.LostUpdate
+	}
 }
 
 // deed is what a client does at doc.

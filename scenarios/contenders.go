@@ -3,6 +3,7 @@ package scenarios
 import (
 	"time"
 
+	"locksim/models"
 	"locksim/models/redis"
 )
 
@@ -37,5 +38,24 @@ func contenders() []contender {
 		zookeeperRow("zookeeper", "", n, y, y, y, y, y, y, y),
 		zookeeperRow("zookeeper-cut-off", cutOffAt, na, na, na, n, na, na, na, na),
 		everywhere("sync-to-all", n, y, n, n, y, y, n, y),
+		unlocked("no-lock"),
+	}
+}
+
+// unlocked is the row without a lock. Nothing was predicted of who believes, and what a
+// server's accident does is up to the store.
+func unlocked(name string) contender {
+	const na = Nothing
+	return contender{
+		Row:    Row{Name: name, Predicted: []Mark{na, na, na, na, na, na, na, na}, Fenced: na, Compared: Holds, Unlocked: true},
+		target: target{deciding: 1},
+		system: func(string) models.System { return nil },
+		fate: func(fault, _ string) fate {
+			first := holder(fault, "cas", 0)
+			if fault == "pause-acquire" {
+				first.write = ask + paused + hop
+			}
+			return fate{first: first, second: successor("cas", comes(fault)), why: "both have read doc before either writes"}
+		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 // nothing, and neither does one that restarts.
 func leaderless(name string, predicted ...Mark) contender {
 	return contender{
-		Row: Row{name, predicted, Breaks, Holds, true},
+		Row: tokened(name, Breaks, predicted),
 		target: target{
 			servers: []string{"r1", "r2", "r3"}, victim: "r2", restart: briefly, dies: briefly, deciding: 4,
 			cut: "at 0s  partition c1|r3\nat 0s  partition c2|r1",

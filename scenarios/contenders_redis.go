@@ -47,7 +47,7 @@ func majority(name string, o redis.Redlock, restart string, predicted ...Mark) c
 // by a command of its own, after the lock.
 func single(name string, o redis.SetNX, predicted ...Mark) contender {
 	c := contender{
-		Row:    Row{name, predicted, Breaks, Holds, true},
+		Row:    tokened(name, Breaks, predicted),
 		target: target{servers: []string{"r1"}, victim: "r1", restart: briefly, deciding: 1},
 		system: func(store string) models.System {
 			o := o
@@ -94,7 +94,7 @@ func single(name string, o redis.SetNX, predicted ...Mark) contender {
 // replicas, and a sync of every write. The token comes with the key, in one script.
 func everywhere(name string, predicted ...Mark) contender {
 	c := contender{
-		Row:    Row{name, predicted, Holds, Holds, true},
+		Row:    tokened(name, Holds, predicted),
 		target: target{servers: []string{"r1", "r2", "r3"}, victim: "r1", restart: briefly, heir: "r2", deciding: 2},
 		system: func(string) models.System {
 			return redis.SetNX{Replicas: 2, Wait: 2, Persistence: redis.Always, Deadline: true, Token: redis.ScriptIncr}

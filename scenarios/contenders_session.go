@@ -36,7 +36,7 @@ func on(fault string, since, d time.Duration) time.Duration {
 // whose holder is cut off from it, and from nothing else, soon after it has the lock.
 func etcdRow(name string, cut string, predicted ...Mark) contender {
 	c := contender{
-		Row:    Row{name, predicted, Holds, Holds, true},
+		Row:    tokened(name, Holds, predicted),
 		target: trio,
 		system: func(string) models.System {
 			return etcd.Etcd{TTL: 10 * time.Second, Config: inOrder, Order: secondOne}
@@ -101,7 +101,7 @@ func onEtcd(fault, store string, cut bool) fate {
 // end a session, which no fault here outlasts.
 func consulRow(name string, predicted ...Mark) contender {
 	c := contender{
-		Row:    Row{name, predicted, Holds, Holds, true},
+		Row:    tokened(name, Holds, predicted),
 		target: trio,
 		system: func(string) models.System {
 			return consul.Lock{Config: inOrder, TTL: 10 * time.Second, Delay: 15 * time.Second, Token: consul.ModifyIndex}
@@ -137,7 +137,7 @@ func (f *fate) orphaned(store string, took time.Duration) {
 // without.
 func chubbyRow(name string, delay time.Duration, predicted ...Mark) contender {
 	c := contender{
-		Row:    Row{name, predicted, Holds, Holds, true},
+		Row:    tokened(name, Holds, predicted),
 		target: trio,
 		system: func(string) models.System {
 			config := inOrder
@@ -190,7 +190,7 @@ func attempt(first, every, least time.Duration) time.Duration {
 // or whose holder is cut off from it soon after it has the lock.
 func zookeeperRow(name, cut string, predicted ...Mark) contender {
 	c := contender{
-		Row:    Row{name, predicted, Holds, Holds, true},
+		Row:    tokened(name, Holds, predicted),
 		target: trio,
 		system: func(string) models.System {
 			return zookeeper.Mutex{Config: inOrder, Session: 10 * time.Second, Stop: zookeeper.Suspended}

@@ -12,7 +12,7 @@ import (
 func table(name string, standby bool, predicted ...Mark) contender {
 	o := sql.Lease{Deadline: true, Timeout: time.Second}
 	c := contender{
-		Row:    Row{name, predicted, Holds, Holds, true},
+		Row:    tokened(name, Holds, predicted),
 		target: target{servers: []string{"db"}, victim: "db", restart: briefly, deciding: 2},
 		system: func(string) models.System { return o },
 	}

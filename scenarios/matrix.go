@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -23,6 +22,8 @@ type Row struct {
 	Fenced, Compared Mark
 	// Tokens: it has a token.
 	Tokens bool
+	// Unlocked: it is no lock, and nobody believes anything.
+	Unlocked bool
 }
 
 // Mark is what a lock does under a fault.
@@ -61,18 +62,6 @@ const (
 	early   = 2 * time.Second // when c2 asks that waits
 	briefly = "power-loss 1s"
 )
-
-// attackers are the clients. The victim of a pause writes before c2 is there, or
-// would.
-func attackers(fault, store, asks string) []trial.Client {
-	claim := ""
-	if store == "cas" {
-		claim = "claim doc; "
-	}
-	c1 := fmt.Sprintf("try; %suntil %s; write doc; work %s; release", claim, writes(fault), resting)
-	c2 := fmt.Sprintf("%s; %swork %s; write doc; work %s; release", asks, claim, brief, resting)
-	return []trial.Client{{Name: "c1", Script: trial.MustScript(c1)}, {Name: "c2", Script: trial.MustScript(c2)}}
-}
 
 // writes is what c1's clock shows when it writes, if it is not paused.
 func writes(fault string) time.Duration {
@@ -115,7 +104,7 @@ func matrix() *Scenario {
 		Claims: []string{"S43", "S41", "K13", "A1", "A9"},
 	}
 	s.Params = []Param{
-		choice("lock", &lock, names, "which lock"),
+		choice("lock", &lock, names, "which lock, or none"),
 		choice("fault", &fault, append([]string{"none"}, Faults()...), "what goes wrong"),
 		choice("store", &store, []string{"none", "fence", "cas"}, "what the store checks: nothing, a token, or the lock's random value"),
 	}
@@ -127,7 +116,7 @@ func matrix() *Scenario {
 			System: c.system(store),
 			Cast: trial.Cast{
 				Resources: []models.Resource{docs[store]},
-				Clients:   attackers(fault, store, c.asks(fault)),
+				Clients:   c.clients(fault, store),
 			},
 			Schedule: c.attack(fault),
 			Latency:  sim.Every(hop),

@@ -23,7 +23,11 @@ func (a *app) matrix() (*report.Matrix, error) {
 			if err != nil {
 				return nil, err
 			}
-			r.Cells = append(r.Cells, report.BeliefCell(&plain.Verdicts))
+			belief := report.Cell{Found: scenarios.Nothing}
+			if !row.Unlocked {
+				belief = report.BeliefCell(&plain.Verdicts)
+			}
+			r.Cells = append(r.Cells, belief)
 			r.Unchecked.Suffer(&plain.Verdicts)
 			if err := a.suffer(runner, &r, fault); err != nil {
 				return nil, err
