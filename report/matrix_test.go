@@ -32,6 +32,16 @@ func TestMatrixSaysWhatWasPredictedOtherwise(t *testing.T) {
 	require.Contains(t, b.String(), "\n2 of the 4 cells that we had predicted came out so;")
 }
 
+// TestUncheckedIsPredictedByWhoBelieves: data that nothing checks was expected to suffer
+// wherever two can hold the lock, and only there.
+func TestUncheckedIsPredictedByWhoBelieves(t *testing.T) {
+	t.Parallel()
+	const y, n, na = scenarios.Holds, scenarios.Breaks, scenarios.Nothing
+	for want, predicted := range map[scenarios.Mark][]scenarios.Mark{n: {y, n, na}, y: {y, na, y}, na: {na, na, na}} {
+		require.Equal(t, want, unchecked(predicted), "%v", predicted)
+	}
+}
+
 func TestCellIsNeverBetterThanItsVerdict(t *testing.T) {
 	t.Parallel()
 	belief := func(s check.Status, total time.Duration) *check.Verdicts {

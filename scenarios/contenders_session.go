@@ -19,7 +19,7 @@ import (
 var (
 	trio      = target{servers: []string{"n1", "n2", "n3"}, victim: "n1", restart: briefly, from: early}
 	inOrder   = raft.Config{Timeouts: []time.Duration{time.Second, zkPatience, 1400 * time.Millisecond}}
-	secondOne = map[string][]string{"c2": {"n2", "n3", "n1"}}
+	askSecond = map[string][]string{"c2": {"n2", "n3", "n1"}}
 )
 
 // succeeds is when n2 leads that has heard of n1 last a tenth of a second before the
@@ -32,17 +32,21 @@ func on(fault string, since, d time.Duration) time.Duration {
 	return countUp(countDown(since, -slow(fault))+d, -slow(fault))
 }
 
-// etcdRow is etcd, whose clients stop when their session says that it is over; or
-// whose holder is cut off from it, and from nothing else, soon after it has the lock.
-func etcdRow(name string, cut string, predicted ...Mark) contender {
+// cutOffFrom: the holder is cut off from its lock, and from nothing else, soon after it
+// has it.
+const cutOffFrom = "at 250ms  partition c1|n1,n2,n3"
+
+// etcdRow is etcd, whose clients stop when their session says that it is over, unless
+// they are deaf.
+func etcdRow(name, cut string, deaf bool, predicted ...Mark) contender {
 	c := contender{
 		Row:    tokened(name, Holds, predicted),
 		target: trio,
 		system: func(string) models.System {
-			return etcd.Etcd{TTL: 10 * time.Second, Config: inOrder, Order: secondOne}
+			return etcd.Etcd{TTL: etcdTTL, Config: inOrder, Order: askSecond, IgnoreDone: deaf}
 		},
 		fate: func(fault, store string) fate {
-			f := onEtcd(fault, store, cut != "")
+			f := onEtcd(fault, store, cut != "", deaf)
 			f.number(1, 2) // the revision
 			return f
 		},
@@ -54,47 +58,54 @@ func etcdRow(name string, cut string, predicted ...Mark) contender {
 	return c
 }
 
+const etcdTTL = 10 * time.Second
+
 // onEtcd: c1's session begins with the lease, and a keepalive that leaves then; the
 // next is due after 3.5 s. Where that is never answered, the lease is over, and the
 // leader revokes it at its next look; c1's session looks for its own deadline at whole
-// seconds since its begin. c2 is told by a follower.
-func onEtcd(fault, store string, cut bool) fate {
-	const ttl = 10 * time.Second
+// seconds since its begin. c2 is told by a follower, unless that leads by now.
+func onEtcd(fault, store string, cut, deaf bool) fate {
 	start := on(fault, ask, fsync) + ask
 	took := on(fault, start+ask, fsync) + ask
 	first := holder(fault, store, took)
 	if !cut && fault != "pause-after" && fault != "pause-acquire" {
 		return turns(store, first, "c1's session is kept alive")
 	}
-	over := on(fault, start+hop, ttl)
-	looks := countUp(from(countDown(over, -slow(fault)), 500*time.Millisecond), -slow(fault))
-	a2 := on(fault, looks+hop, fsync) + 3*hop + 2*(etcdRead+ask)
-	switch fault {
-	case "restart", "restart-jump", "failover": // n2 gives it all of its term again, and more
-		over = succeeds + ttl + time.Second
-		a2 = from(over, 500*time.Millisecond) + etcdCommit + etcdNotice
-	}
+	over, a2 := etcdLapse(fault, start)
 	began := countDown(start, slow(fault))
-	done := countUp(began+after(countDown(start+ask, slow(fault))+ttl-began, time.Second), slow(fault))
-	switch fault {
-	case "pause-after":
-		first.to = first.write - hop // it goes on with its write, and sees that it is over
-	case "pause-acquire":
-		// The code that waited for the reply goes on first, up to its next wait, and then the
-		// session sees that its deadline was long ago.
+	done := countUp(began+after(countDown(start+ask, slow(fault))+etcdTTL-began, time.Second), slow(fault))
+	if fault == "pause-acquire" {
 		first = holder(fault, store, took+paused)
-		first.stop(first.from)
-	default:
-		first.stop(done)
+	}
+	switch {
+	case deaf:
+	case fault == "pause-after":
+		first.to = first.write - hop // it goes on with its write, and sees that it is over
+	default: // the code that waited for a reply goes on first, up to its next wait
+		first.stop(max(done, first.from))
 	}
 	f := fate{first: first, second: successor(store, a2), why: fmt.Sprintf("c1's lease is over at %s", short(over))}
-	if fault == "pause-acquire" {
+	if fault == "pause-acquire" && !deaf {
 		f.why += ", and c1 sees that as soon as it is told that it has the lock"
 	}
-	if a2 < start+ttl-ttl/2000 { // which allows for clocks 500 ppm off
+	if a2 < start+etcdTTL-etcdTTL/2000 { // which allows for clocks 500 ppm off
 		f.breaches = []string{check.DoubleGrant}
 	}
 	return f
+}
+
+// etcdLapse is when the lease of a session that began at an instant is over, if only its
+// first keepalive was answered, and when c2 has the lock.
+func etcdLapse(fault string, start time.Duration) (over, a2 time.Duration) {
+	over = on(fault, start+hop, etcdTTL)
+	looks := countUp(from(countDown(over, -slow(fault)), 500*time.Millisecond), -slow(fault))
+	a2 = on(fault, looks+hop, fsync) + 3*hop + 2*(etcdRead+ask)
+	switch fault {
+	case "restart", "restart-jump", "failover": // n2 gives it all of its term again, and more
+		over = succeeds + etcdTTL + time.Second
+		a2 = from(over, 500*time.Millisecond) + etcdCommit + etcdNotice
+	}
+	return over, a2
 }
 
 // consulRow is Consul with a lock-delay. Its servers wait for twice the TTL before they
@@ -186,8 +197,7 @@ func attempt(first, every, least time.Duration) time.Duration {
 	return first + max(0, (least-first+every-1)/every*every)
 }
 
-// zookeeperRow is ZooKeeper, whose clients stop as soon as they have lost the connection;
-// or whose holder is cut off from it soon after it has the lock.
+// zookeeperRow is ZooKeeper, whose clients stop as soon as they have lost the connection.
 func zookeeperRow(name, cut string, predicted ...Mark) contender {
 	c := contender{
 		Row:    tokened(name, Holds, predicted),

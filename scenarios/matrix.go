@@ -53,13 +53,14 @@ func Rows() []Row {
 
 // The attack: c1 asks at 0, and works until it writes to doc, when c2 has written if
 // it got the lock; then it works on. c2 makes one attempt, when the fault has done
-// what it can, writes soon, and works on. A server that restarts is away for a second.
+// what it can, or waits for the lock; it writes soon, and works on. A server that
+// restarts is away for a second.
 const (
 	brief   = 100 * time.Millisecond
 	resting = 20 * time.Second
 	paused  = 14 * time.Second
 	faultAt = 500 * time.Millisecond
-	early   = 2 * time.Second // when c2 asks that waits
+	early   = 2 * time.Second
 	briefly = "power-loss 1s"
 )
 
