@@ -255,7 +255,10 @@ func onZooKeeper(fault, store string, cut bool) fate {
 			first.stop(lost)
 		}
 	}
-	if renews {
+	switch {
+	case renews && first.to == lost:
+		return turns(store, first, "c1 stops when it has lost the connection, and keeps its session")
+	case renews:
 		return turns(store, first, "c1's session is kept alive")
 	}
 	return fate{first: first, second: successor(store, a2), why: fmt.Sprintf("c1's session ends at %s", short(end))}
