@@ -17,46 +17,60 @@ import (
 // is c2's by now, so that c3 gets in.
 func plainDel() *Scenario {
 	release := "del"
+	at := lateness{start1: time.Second, start2: 3 * time.Second, start3: 12500 * time.Millisecond, pause: 10 * time.Second}
 	s := &Scenario{
 		Name: "plain-del", Pair: "recipe",
 		Claim:  "a release that does not compare deletes another's lock and lets a third in",
 		Claims: []string{"S26", "T5", "T19", "H6"},
 	}
-	s.Params = []Param{choice("release", &release, []string{"del", "get-then-del", "compare", "lua"}, "how a client gives up the lock")}
+	s.Params = []Param{
+		choice("release", &release, []string{"del", "get-then-del", "compare", "lua"}, "how a client gives up the lock"),
+		milliseconds("c1-at", &at.start1, 0, time.Second, "when c1 asks"),
+		milliseconds("pause", &at.pause, 10*time.Second, 11*time.Second, "how long c1 is paused before its release"),
+		milliseconds("c2-at", &at.start2, 2*time.Second, 11*time.Second, "when c2 asks"),
+		milliseconds("c3-at", &at.start3, 12*time.Second, 13*time.Second, "when c3 asks"),
+	}
 	s.Spec = func() trial.Spec {
 		system := redis.SetNX{TTL: 10 * time.Second}
 		mustText(&system.Release, release)
+		script := func(start, work time.Duration) trial.Script {
+			return trial.MustScript(fmt.Sprintf("until %s; acquire; work %s; write doc; release", start, work))
+		}
 		return trial.Spec{
 			System: system,
 			Cast: trial.Cast{
 				Resources: []models.Resource{resource.Plain("doc")},
 				Clients: []trial.Client{
-					{Name: "c1", Script: trial.MustScript("until 1s; acquire; work 1s; write doc; release")},
-					{Name: "c2", Script: trial.MustScript("until 3s; acquire; work 5s; write doc; release")},
-					{Name: "c3", Script: trial.MustScript("until 12500ms; acquire; work 1s; write doc; release")},
+					{Name: "c1", Script: script(at.start1, time.Second)},
+					{Name: "c2", Script: script(at.start2, 5*time.Second)},
+					{Name: "c3", Script: script(at.start3, time.Second)},
 				},
 			},
-			Schedule: pauseBefore("release", "gc", 10*time.Second),
+			Schedule: pauseBefore("release", "gc", at.pause),
 			Latency:  sim.Every(hop),
 			Horizon:  time.Minute,
 		}
 	}
-	s.Expect = func() Expectation { return lateRelease(release == "del") }
-	s.Control = func() Control { return turned("plain-del", "release", release, "del", "compare") }
+	s.Expect = func() Expectation { return at.expectation(release == "del") }
+	s.Control = func() Control { return turned(s.Name, "release", release, "del", "compare") }
 	return s
 }
 
-// lateRelease: c1 is paused at its release at 2.004 for 10 s; c2 has had the lock
-// since 11.060, the first of its attempts, every 102 ms from 3 s on, that Redis
-// sees after 11.002. If c1's DEL, without a look, arrives at 12.005, c3 gets the
-// lock at 12.502 for its second of work and its write.
-func lateRelease(blind bool) Expectation {
-	const (
-		accepted2 = 11060 * time.Millisecond
-		end1      = 12004 * time.Millisecond
-		accepted3 = 12502 * time.Millisecond
-		end3      = accepted3 + time.Second + 2*hop
-	)
+// lateness is when three clients ask, and how long the first is paused.
+type lateness struct{ start1, start2, start3, pause time.Duration }
+
+// expectation: c1 works for a second, writes, and is paused at its release. c2 has had
+// the lock since the first of its attempts, every 102 ms, that Redis sees after c1's
+// key has expired. If c1's DEL, without a look, arrives, c3 gets the lock with the next
+// attempt for its second of work and its write. With the figures of plain-del: c1 is
+// paused at 2.004; c2 believes since 11.060, the first attempt after 11.002; the DEL
+// arrives at 12.005, c3 gets the lock at 12.502.
+func (l *lateness) expectation(blind bool) Expectation {
+	accepted2 := polled(l.start2+hop, l.start1+hop+10*time.Second+time.Millisecond) + hop
+	end1 := l.start1 + ask + time.Second + ask + l.pause
+	accepted3 := polled(l.start3+hop, end1+hop) + hop
+	end3 := accepted3 + time.Second + ask
+	write2 := accepted2 + 5*time.Second + hop
 	e := Expectation{
 		Promise: check.Kept, Belief: check.Overlapping, Overlap: end1 - accepted2, Progress: check.OK,
 		Because: fmt.Sprintf("c1 believes until its release at %s, c2 from %s", short(end1), short(accepted2)),
@@ -68,8 +82,8 @@ func lateRelease(blind bool) Expectation {
 	e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.DoubleGrant, check.LostLease}
 	e.Overlap += end3 - accepted3
 	e.Damage = []string{check.WrongRelease, check.StaleWrite}
-	e.Because += fmt.Sprintf("; c1's DEL is confirmed although its lock was lost, and frees c2's key; c3 believes from %s to %s; c2's write at 16.061 is the older grant's, and it is told that it holds nothing",
-		short(accepted3), short(end3))
+	e.Because += fmt.Sprintf("; c1's DEL is confirmed although its lock was lost, and frees c2's key; c3 believes from %s to %s; c2's write at %.3f is the older grant's, and it is told that it holds nothing",
+		short(accepted3), short(end3), write2.Seconds())
 	return e
 }
 

@@ -231,6 +231,9 @@ func All() []*Scenario {
 		caseH20(),
 		caseH21(),
 		caseH22(),
+		caseH5(),
+		caseH6(),
+		caseH8(),
 	}
 }
 

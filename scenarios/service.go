@@ -201,38 +201,69 @@ func replicaRead() *Scenario {
 // waitFailover is R7 and H5: WAIT refuses a lock that no replica has, so the
 // failover loses none.
 func waitFailover() *Scenario {
-	wait := "on"
+	wait, work, after, again := "on", 5*time.Second, time.Duration(0), time.Second
 	s := &Scenario{
 		Name: "wait-failover", Pair: "copies",
 		Claim:  "a client that waits for the replica refuses the lock that the failover would have lost",
 		Claims: []string{"H5"},
 	}
-	s.Params = []Param{choice("wait", &wait, []string{"on", "off"}, "whether the client asks with WAIT that a replica has the key")}
+	s.Params = []Param{
+		choice("wait", &wait, []string{"on", "off"}, "whether the client asks with WAIT that a replica has the key"),
+		milliseconds("work", &work, 5*time.Second, 8*time.Second, "how long c1 works"),
+		milliseconds("takeover", &after, 0, 4900*time.Millisecond, "how long after the primary's death, at 100ms, the replica takes over"),
+		milliseconds("c2-at", &again, time.Second, 6*time.Second, "when c2 asks"),
+	}
 	s.Spec = func() trial.Spec {
 		system := redis.SetNX{TTL: 10 * time.Second, Replicas: 1, Lag: 200 * time.Millisecond}
 		if wait == "on" {
 			system.Wait, system.WaitTimeout = 1, 50*time.Millisecond
 		}
 		return trial.Spec{
-			System:   system,
-			Cast:     two("try; work 5s; release", "until 1s; try; work 6s; release"),
-			Schedule: faults.MustParse("at 100ms  failover r1>r2"),
-			Latency:  sim.Every(hop),
-			Horizon:  time.Minute,
+			System: system,
+			Cast:   two("try; work "+work.String()+"; release", "until "+again.String()+"; try; work 6s; release"),
+			Schedule: faults.Schedule{{
+				Anchor: faults.At(100 * time.Millisecond), Action: faults.Failover{Primary: "r1", Replica: "r2", After: after},
+			}},
+			Latency: sim.Every(hop),
+			Horizon: time.Minute,
 		}
 	}
-	s.Expect = func() Expectation {
-		e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK,
-			Because: "r2 would have the key at 202ms; c1's WAIT reaches r1 at 3ms and ends at 53ms with no replica, and c1 has given the key back at 56ms; afterwards there is no replica, and c2 gets nothing either"}
-		if wait == "off" {
-			e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
-			e.Belief, e.Overlap = check.Overlapping, 4*time.Second
-			e.Because = "r2 would have the key at 202ms, but takes over at 100ms; overlap = 5.002s - 1.002s"
-		}
+	s.Expect = func() Expectation { return unreplicated(wait == "on", work, after, again) }
+	s.Control = func() Control { return Control{s.Name, []string{"wait=" + other(wait)}} }
+	return s
+}
+
+// unreplicated: r1 has c1's key at 1 ms and dies at 100 ms, before r2 would have it. When
+// r2 has taken over, c1 is told there that it holds nothing, long before its term is
+// over. A c2 that asks before that asks r1; so does one that asks at that very instant,
+// since it was set to do so before r1 died, unless r2 takes over as r1 dies.
+func unreplicated(on bool, work, after, again time.Duration) Expectation {
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
+	if on {
+		e.Because = "r2 would have the key at 202ms; c1's WAIT reaches r1 at 3ms and ends at 53ms with no replica, and c1 has given the key back at 56ms; afterwards there is no replica, and c2 gets nothing either"
 		return e
 	}
-	s.Control = func() Control { return Control{"wait-failover", []string{"wait=" + other(wait)}} }
-	return s
+	promoted := 100*time.Millisecond + after
+	early := again < promoted || again == promoted && after > 0
+	end1, accepted2 := ask+work, again+ask
+	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+	e.Because = fmt.Sprintf("r2 would have the key at 202ms, but takes over at %s", short(promoted))
+	switch {
+	case early:
+		e.Breaches = e.Breaches[1:]
+		e.Because += fmt.Sprintf("; c2 has asked the old primary at %s, in vain", short(again))
+		return e
+	case accepted2 >= end1:
+		e.Because += fmt.Sprintf("; c1 stops at %s, and c2 has the lock at %s", short(end1), short(accepted2))
+	default:
+		end := min(end1, accepted2+6*time.Second)
+		e.Belief, e.Overlap = check.Overlapping, end-accepted2
+		e.Because += fmt.Sprintf("; overlap = %s - %s", short(end), short(accepted2))
+	}
+	if accepted2 >= end1+ask { // c1 has its answer
+		e.Breaches = []string{check.LostLease, check.DoubleGrant}
+	}
+	return e
 }
 
 // redlockOffset is S39: clocks may be hours apart, as long as they run alike.

@@ -101,11 +101,4 @@ func watched(by, trouble, loss string) Expectation {
 
 // pollSeen is when Redis sees the first attempt of a client that polls from 3 s on,
 // at or after an instant.
-func pollSeen(from time.Duration) time.Duration {
-	const period = trial.DefaultEvery + 2*hop
-	seen := 3*time.Second + hop
-	if seen < from {
-		seen += (from - seen + period - 1) / period * period
-	}
-	return seen
-}
+func pollSeen(from time.Duration) time.Duration { return polled(3*time.Second+hop, from) }
