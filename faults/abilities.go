@@ -29,6 +29,15 @@ type Restarter interface {
 	Restarted(s *sim.Server) string
 }
 
+// Bounded is a handler whose server has a bound on its memory.
+type Bounded interface {
+	// Fill is called when other data has filled the memory of s: it drops what the
+	// server's policy lets go, and records each key (history.Freed). It returns what
+	// comes of it, to be read after "its memory is full: ", such as "evicted 1 key",
+	// and what is to be called when there is room again; nil where there is already.
+	Fill(s *sim.Server) (why string, drain func())
+}
+
 // Replicated is a handler that replicates to others.
 type Replicated interface {
 	// Replicas names the servers that could take the place of s.

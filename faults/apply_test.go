@@ -13,8 +13,10 @@ import (
 	"locksim/sim"
 )
 
-// echo is a server that can crash and has a replica.
+// echo is a server that can crash, has a replica, and can be full: then it answers
+// nothing.
 type echo struct {
+	full     bool
 	served   int
 	crashed  []faults.Crash
 	back     []time.Duration // true instants
@@ -22,6 +24,9 @@ type echo struct {
 }
 
 func (e *echo) Serve(_ *sim.Server, r sim.Request) {
+	if e.full {
+		return
+	}
 	e.served++
 	r.Reply(r.Body)
 }
@@ -34,6 +39,11 @@ func (e *echo) Crash(_ *sim.Server, how faults.Crash) string {
 func (e *echo) Restarted(s *sim.Server) string {
 	e.back = append(e.back, s.World().Now())
 	return "back up with 1 key"
+}
+
+func (e *echo) Fill(*sim.Server) (string, func()) {
+	e.full = true
+	return "takes no more", func() { e.full = false }
 }
 
 func (e *echo) Replicas(*sim.Server) []string { return []string{"r2"} }
@@ -129,6 +139,8 @@ func TestFaultsStrike(t *testing.T) {
 		{"at 15ms  delay c1>r1 3ms", map[string]int{"ok": 9, "timeout": 1}},
 		{"at 15ms  duplicate c1>r1 1ms", map[string]int{"ok": 10}},
 		{"at 15ms  pause r1 gc 20ms", map[string]int{"ok": 8, "timeout": 2}},
+		{"at 15ms  fill r1", map[string]int{"ok": 2, "timeout": 8}},
+		{"at 15ms  fill r1 20ms", map[string]int{"ok": 8, "timeout": 2}},
 		{"at 15ms  failover r1>r2 10ms", map[string]int{"ok": 2, "timeout": 8}},
 	} {
 		t.Run(c.schedule, func(t *testing.T) {
@@ -181,6 +193,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		at 15ms  restart r1 power-loss 5ms
 		at 30ms  partition c1|r1 5ms
 		at 40ms  clock-step r1 +11s
+		at 42ms  fill r1 3ms
 		at 50ms  failover r1>r2`)
 	var got []history.Event
 	for _, e := range s.w.History().Events {
@@ -197,6 +210,8 @@ func TestWhatIsRecorded(t *testing.T) {
 		{At: at(30), Kind: history.Fault, Who: "c1", Peer: "r1", Value: "partition c1|r1 5ms", Why: "cut off"},
 		{At: at(35), Kind: history.Heal, Who: "c1", Peer: "r1", Value: "partition c1|r1 5ms", Why: "cut off"},
 		{At: at(40), Kind: history.Fault, Who: "r1", Value: "clock-step r1 +11s", Why: "stepped +11s"},
+		{At: at(42), Kind: history.Fault, Who: "r1", Value: "fill r1 3ms", Why: "takes no more"},
+		{At: at(45), Kind: history.Heal, Who: "r1", Value: "fill r1 3ms", Why: "takes no more"},
 		{At: at(50), Kind: history.Fault, Who: "r1", Peer: "r2", Value: "failover r1>r2", Why: "died"},
 		{At: at(50), Kind: history.Fault, Who: "r2", Peer: "r1", Value: "failover r1>r2", Why: "was promoted"},
 	}, got)
@@ -215,6 +230,7 @@ func TestWhatAWorldCannotHave(t *testing.T) {
 		{"at 1s  restart r2 kill", `no server that can restart "r2": want one of r1`},
 		{"at 1s  restart c1 kill", `no server that can restart "c1": want one of r1`},
 		{"at 1s  failover r2>r1", `no primary with a replica "r2": want one of r1`},
+		{"at 1s  fill r2", `no server with a bound on its memory "r2": want one of r1`},
 		{"at 1s  failover r1>c1", `no replica "c1" of r1: want one of r2`},
 		{"at 1s  partition c1|lease", `no machine on the network "lease": want one of r1, r2, c1`},
 		{"at 1s  drop lease>c1", `no sender on the network "lease": want one of r1, r2, c1`},
@@ -242,6 +258,7 @@ func TestWhatMakesNoSense(t *testing.T) {
 		{faults.Fault{Action: faults.ClockRate{Machine: "c1", Rate: -1e9}}, "rate -100%: want -90% to +900%"},
 		{faults.Fault{Action: faults.Restart{Server: "r1", For: -1}}, "duration -1ns: want 0 or more"},
 		{faults.Fault{Action: faults.Failover{Primary: "r1", Replica: "r2", After: -1}}, "duration -1ns: want 0 or more"},
+		{faults.Fault{Action: faults.Fill{Server: "r1", For: -1}}, "duration -1ns: want 0 or more"},
 		{faults.Fault{Action: faults.Partition{A: []string{"c1"}, B: []string{"r1"}, For: -1}}, "duration -1ns: want 0 or more"},
 		{faults.Fault{Action: faults.Message{From: "c1", To: "r1", By: -1}}, "duration -1ns: want 0 or more"},
 	} {
@@ -253,7 +270,7 @@ func TestWhatMakesNoSense(t *testing.T) {
 func TestForEver(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
-		"at 50ms  pause c1 gc 2562047h", "at 50ms  restart r1 kill 2562047h", "at 50ms  failover r1>r2 2562047h",
+		"at 50ms  pause c1 gc 2562047h", "at 50ms  restart r1 kill 2562047h", "at 50ms  fill r1 2562047h", "at 50ms  failover r1>r2 2562047h",
 		"at 50ms  partition c1|r1 2562047h", "at 50ms  delay c1>r1 2562047h", "at 50ms  duplicate c1>r1 2562047h",
 	} {
 		setUp(t).run(t, line)
@@ -262,14 +279,14 @@ func TestForEver(t *testing.T) {
 
 func TestWhatIsOverAlready(t *testing.T) {
 	t.Parallel()
-	s := setUp(t).run(t, "at 10ms  restart r1 kill 50ms\nat 20ms  restart r1 kill 50ms\nat 30ms  kill c1\nat 40ms  kill c1")
+	s := setUp(t).run(t, "at 10ms  restart r1 kill 50ms\nat 15ms  fill r1 1ms\nat 20ms  restart r1 kill 50ms\nat 30ms  kill c1\nat 40ms  kill c1")
 	var whys []string
 	for _, e := range s.w.History().Events {
 		if e.Kind == history.Fault {
 			whys = append(whys, e.Why)
 		}
 	}
-	require.Equal(t, []string{"restarted empty", "was down already", "killed", "had ended before"}, whys)
+	require.Equal(t, []string{"restarted empty", "was down", "was down already", "killed", "had ended before"}, whys)
 }
 
 func TestLineOf(t *testing.T) {

@@ -19,6 +19,7 @@
 //	clock-rate MACHINE ±BY%|ppm|ppb               its clocks run fast or slow from now on
 //	restart SERVER kill|power-loss [FOR [wall]]   it goes down and is back at once, or after FOR (by its own wall clock)
 //	failover PRIMARY>REPLICA [AFTER]              the primary dies, the replica takes over at once, or AFTER
+//	fill SERVER [FOR]                             other data fills its memory
 //	partition A,B|C,D [FOR]                       nothing passes between the two sides
 //	cut A,B>C,D [FOR]                             nothing passes from the first to the second
 //	delay A>B BY                                  the next message from A to B takes BY longer

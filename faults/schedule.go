@@ -206,6 +206,9 @@ func abilities(w *sim.World) string {
 	if names(w, isPrimary) != "" {
 		list = append(list, "failover")
 	}
+	if names(w, isBounded) != "" {
+		list = append(list, "fill")
+	}
 	if names(w, keepsConns) != "" {
 		list = append(list, "reset")
 	}

@@ -187,7 +187,7 @@ func (p *parser) sides(mark string) ([]string, []string) {
 
 // actions in the order in which an error lists them.
 var actionNames = [...]string{
-	"pause", "kill", "clock-step", "clock-rate", "restart", "failover",
+	"pause", "kill", "clock-step", "clock-rate", "restart", "failover", "fill",
 	"partition", "cut", "delay", "drop", "duplicate", "lose-reply", "reset",
 }
 
@@ -206,6 +206,8 @@ func (p *parser) action() Action {
 	case "failover":
 		a, b := p.pair()
 		return Failover{a, b, p.more()}
+	case "fill":
+		return Fill{p.name("a server such as r3"), p.more()}
 	case "partition":
 		a, b := p.sides("|")
 		return Partition{a, b, false, p.more()}

@@ -203,6 +203,8 @@ func striking(e *history.Event) string {
 		return what + lasting(", down for ", word(3)) + ", " + e.Why
 	case "failover":
 		return e.Why
+	case "fill":
+		return "its memory is full" + lasting(" for ", word(2)) + ": " + e.Why
 	case "partition":
 		return "is cut off from " + e.Peer + lasting(" for ", word(2))
 	case "cut":
@@ -242,6 +244,8 @@ func healing(e *history.Event) string {
 		return "goes on"
 	case "restart":
 		return "is back up"
+	case "fill":
+		return "its memory has room again"
 	case "partition", "cut":
 		return "reaches " + e.Peer + " again"
 	}

@@ -21,12 +21,12 @@
 // from miniredis when a command comes upon it too late. That is the only place
 // where time touches the data.
 //
-// Also modelled: the append-only file ([Persistence]), the replication below, and
-// atomic commands that Redis has only as scripts: compare and PEXPIRE
-// ([ExpireIfEqual]), the same or SET NX ([ExpireOrSet]), and SET NX with INCR
-// ([SetIncr]). DELEX with IFEQ is a command since Redis 8.4; before, it is the
-// well-known script that does the same in one step ([EvalDelIfEqual], which runs
-// that script, and answers alike).
+// Also modelled: the append-only file ([Persistence]), what a full memory does
+// ([Eviction]), the replication below, and atomic commands that Redis has only as
+// scripts: compare and PEXPIRE ([ExpireIfEqual]), the same or SET NX ([ExpireOrSet]),
+// and SET NX with INCR ([SetIncr]). DELEX with IFEQ is a command since Redis 8.4;
+// before, it is the well-known script that does the same in one step
+// ([EvalDelIfEqual], which runs that script, and answers alike).
 //
 // # Replication
 //

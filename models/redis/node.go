@@ -16,7 +16,7 @@ import (
 const epoch = 1_767_225_600 * time.Second
 
 // Node is a Redis server. It is a sim.Handler that understands the commands of
-// this package, one at a time, and a faults.Restarter.
+// this package, one at a time, and a faults.Restarter and faults.Bounded.
 type Node struct {
 	engine *engine
 	config Config
@@ -25,6 +25,7 @@ type Node struct {
 	journal []write
 	fsyncs  fsyncs
 	group   *group // nil for a node that is alone
+	fills   int    // of its memory that last, and to which no key gave way
 }
 
 // item is a key's owner, and its expiry: a reading of the node's clock in whole
@@ -62,7 +63,7 @@ func openNode(w *sim.World, name string, c Config) *Node {
 	})
 	n.empty()
 	n.config, n.group = c, nil
-	n.journal, n.fsyncs = n.journal[:0], fsyncs{}
+	n.journal, n.fsyncs, n.fills = n.journal[:0], fsyncs{}, 0
 	return n
 }
 
@@ -79,6 +80,10 @@ func (n *Node) empty() {
 func (n *Node) Serve(s *sim.Server, r sim.Request) {
 	if c, ok := r.Body.(*Wait); ok { // there is no replica to wait for
 		s.After(clock.Monotonic, c.Timeout, func() { r.Reply(Integer(0)) })
+		return
+	}
+	if n.fills > 0 && n.grows(s, r.Body) {
+		r.Reply(oom)
 		return
 	}
 	answer := n.execute(s, r)

@@ -17,6 +17,8 @@ type Config struct {
 	Clock Expiry
 	// Persistence: none by default.
 	Persistence Persistence
+	// Eviction is what it does when its memory is full: nothing goes, by default.
+	Eviction Eviction
 }
 
 // check tells what is wrong with the options.
@@ -24,6 +26,7 @@ func (c Config) check() error {
 	return cmp.Or(
 		option.Check("clock", expiryNames[:], c.Clock),
 		option.Check("persistence", persistenceNames[:], c.Persistence),
+		option.Check("eviction", evictionNames[:], c.Eviction),
 	)
 }
 

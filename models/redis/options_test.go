@@ -23,6 +23,7 @@ func TestOptionErrors(t *testing.T) {
 		{SetNX{Timeout: -1}, "setnx: timeout -1ns: want more than 0"},
 		{SetNX{Release: 9}, `setnx: release 9: want one of compare, get-then-del, del, lua`},
 		{SetNX{Persistence: 9}, `setnx: persistence 9: want one of none, everysec, always`},
+		{SetNX{Eviction: 9}, `setnx: eviction 9: want one of noeviction, allkeys-lru, volatile-lru`},
 		{SetNX{Clock: 9}, `setnx: clock 9: want one of wall, monotonic`},
 		{SetNX{ClientClock: 9}, `setnx: client-clock 9: want one of monotonic, boottime, wall`},
 		{Redlock{ClientClock: 9}, `redlock: client-clock 9: want one of monotonic, boottime, wall`},
@@ -115,11 +116,11 @@ func TestOptionsAsText(t *testing.T) {
 
 	more := SetNX{
 		NoTTL: true, Expire: Separate, Token: SeparateIncr, Check: CheckReplica, Replicas: 3,
-		MinReplicas: 2, Wait: 1, WaitTimeout: 20 * time.Millisecond,
+		MinReplicas: 2, Wait: 1, WaitTimeout: 20 * time.Millisecond, Eviction: Volatile,
 	}
 	text, err = yaml.Marshal(more)
 	require.NoError(t, err)
-	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "replicas: 3", "min-replicas: 2", "wait: 1", "wait-timeout: 20ms"} {
+	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "replicas: 3", "min-replicas: 2", "wait: 1", "wait-timeout: 20ms", "eviction: volatile-lru"} {
 		require.Contains(t, string(text), line+"\n")
 	}
 	s = SetNX{}
@@ -128,6 +129,7 @@ func TestOptionsAsText(t *testing.T) {
 	require.ErrorContains(t, yaml.Unmarshal([]byte("expire: lua"), &s), `no way to expire "lua": want one of atomic, separate`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("token: max"), &s), `no token "max": want one of none, incr, script`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("check: all"), &s), `no check "all": want one of none, replica`)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("eviction: lru"), &s), `no eviction "lru": want one of noeviction, allkeys-lru, volatile-lru`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("token: incr"), &again), `no token "incr": want one of none, max, sum, min`)
 
 	for _, zero := range []any{SetNX{}, Redlock{}} {

@@ -109,7 +109,7 @@ func (o Redlock) Open(w *sim.World) (models.Lock, error) {
 	}
 	for i := range l.all {
 		name := nodeName(i)
-		l.all[i] = w.Server(name, openNode(w, name, Config{o.Clock, o.Persistence}))
+		l.all[i] = w.Server(name, openNode(w, name, Config{Clock: o.Clock, Persistence: o.Persistence}))
 	}
 	if err := l.readOrder(); err != nil {
 		return nil, fmt.Errorf("redlock: %w", err)
@@ -124,7 +124,7 @@ func (o *Redlock) complete() error {
 	}
 	if err := cmp.Or(
 		checkTimes(&o.TTL, &o.Timeout),
-		Config{o.Clock, o.Persistence}.check(),
+		Config{Clock: o.Clock, Persistence: o.Persistence}.check(),
 		checkClock(o.ClientClock),
 		option.Check("sends", sendsNames[:], o.Sends),
 		option.Check("cleanup", cleanupNames[:], o.Cleanup),

@@ -33,6 +33,9 @@ type SetNX struct {
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 	// Persistence of the servers: none by default.
 	Persistence Persistence `yaml:"persistence,omitempty"`
+	// Eviction is what the servers do when their memory is full (maxmemory-policy):
+	// noeviction by default, as in Redis.
+	Eviction Eviction `yaml:"eviction,omitempty"`
 	// Clock by which the servers expire keys: wall, as real Redis, by default.
 	Clock Expiry `yaml:"clock,omitempty"`
 	// ClientClock is the clock that a client with a deadline reads: monotonic by
@@ -87,7 +90,7 @@ func (o SetNX) Open(w *sim.World) (models.Lock, error) {
 		return nil, fmt.Errorf("setnx: %w", err)
 	}
 	l := &setNX{SetNX: o}
-	c := Config{o.Clock, o.Persistence}
+	c := Config{o.Clock, o.Persistence, o.Eviction}
 	if o.Replicas > 0 {
 		l.group = openGroup(w, o.Replicas, c, o.Lag, o.MinReplicas)
 	} else {
@@ -113,7 +116,7 @@ func (o *SetNX) complete() error {
 	if err := cmp.Or(
 		checkTimes(&o.TTL, &o.Timeout),
 		checkTTLs(o.TTLs),
-		Config{o.Clock, o.Persistence}.check(),
+		Config{o.Clock, o.Persistence, o.Eviction}.check(),
 		checkClock(o.ClientClock),
 		option.Check("release", releaseNames[:], o.Release),
 		option.Check("expire", expireNames[:], o.Expire),
