@@ -1,5 +1,16 @@
 package scenarios
 
+import (
+	"fmt"
+	"time"
+
+	"locksim/check"
+	"locksim/faults"
+	"locksim/models/redis"
+	"locksim/sim"
+	"locksim/trial"
+)
+
 // caseH5 is a lock on a Redis that Sentinel watches: its primary dies 0.1 s after the
 // grant, which the replica would have had 0.1 s later.
 func caseH5() *Scenario {
@@ -38,4 +49,62 @@ func caseH8() *Scenario {
 		Cure:   "expire=px",
 		Means:  "SET key value NX PX: ShedLock's Redis provider for spring-data-redis 2 (#66); Laravel's own RedisLock in the place of Horizon's",
 	})
+}
+
+// caseH9 is a lock that shares its Redis with a cache. The key has an expiry, so a
+// policy that spares what has none does not spare it.
+func caseH9() *Scenario {
+	policy, full, lasts, again := "allkeys-lru", time.Second, 3*time.Second, 2*time.Second
+	s := &Scenario{
+		Name:   "case-h09",
+		Claim:  "samcook/RedLock.net#101: a Redis that is also a cache evicts a lock when its memory is full, and another gets it",
+		Claims: []string{"H9"},
+		Also:   []string{"policy=volatile-lru"},
+	}
+	s.Params = []Param{
+		choice("policy", &policy, []string{"noeviction", "allkeys-lru", "volatile-lru"}, "maxmemory-policy"),
+		milliseconds("full-at", &full, 10*time.Millisecond, 3*time.Second, "when the memory of r1 is full"),
+		milliseconds("full-for", &lasts, time.Millisecond, 30*time.Second, "for how long"),
+		milliseconds("c2-at", &again, 10*time.Millisecond, 3*time.Second, "when c2 asks"),
+	}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second}
+		mustText(&system.Eviction, policy)
+		return trial.Spec{
+			System:   system,
+			Cast:     two("acquire; work 5s; write doc; release", "until "+again.String()+"; acquire; work 1s; write doc; work 5s; release"),
+			Schedule: faults.Schedule{{Anchor: faults.At(full), Action: faults.Fill{Server: "r1", For: lasts}}},
+			Latency:  sim.Every(hop),
+			Horizon:  2 * time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return evicted(policy != "noeviction", full, lasts, again) }
+	return s.fromField(Case{
+		Report: "samcook/RedLock.net#101",
+		Seen:   "the report tells of locks that fail at busy times, when the memory is full under allkeys-lru, and asks whether Redis drops them; where it does, evicted_keys of INFO rises, and the key is another's long before its expiry",
+		Cure:   "policy=noeviction",
+		Means:  "maxmemory-policy noeviction, which takes a Redis of the locks' own: full, it answers OOM to every SET, and nobody gets a lock. volatile-lru does not help: a lock's key has an expiry",
+	})
+}
+
+// evicted: c1 believes from 2 ms on, for 5 s and a write. If its key goes, c2 has the
+// lock with the first of its attempts, every 102 ms, that r1 sees from then on; else
+// with the first after c1's DELEX for which r1 has memory.
+func evicted(goes bool, full, lasts, again time.Duration) Expectation {
+	const end1 = ask + 5*time.Second + ask
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c1", "c2"}}
+	if !goes {
+		free := max(end1+hop+time.Millisecond, full+lasts) // in the instant of the DELEX c2's SET comes first
+		e.Longest = polled(again+hop, free) + hop - again
+		e.Because = fmt.Sprintf("r1 keeps c1's key until %s, and refuses every SET from %s to %s; c2 has waited %s",
+			short(end1+hop), short(full), short(full+lasts), short(e.Longest))
+		return e
+	}
+	accepted2 := polled(again+hop, full) + hop
+	e.Longest = accepted2 - again
+	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
+	e.Belief, e.Overlap = check.Overlapping, end1-accepted2
+	e.Damage = []string{check.StaleWrite}
+	e.Because = fmt.Sprintf("r1 drops c1's key at %s; overlap = %s - %s = %s", short(full), short(end1), short(accepted2), short(e.Overlap))
+	return e
 }

@@ -234,6 +234,7 @@ func All() []*Scenario {
 		caseH5(),
 		caseH6(),
 		caseH8(),
+		caseH9(),
 	}
 }
 
