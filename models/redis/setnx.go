@@ -29,6 +29,9 @@ type SetNX struct {
 	// Release is how the client gives the lock up: by comparing on the server, as
 	// it should.
 	Release Release `yaml:"release,omitempty"`
+	// Value is whose the random value is by which a client knows its lock: its own, by
+	// default.
+	Value Value `yaml:"value,omitempty"`
 	// Timeout of each request: 50ms by default.
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 	// Persistence of the servers: none by default.
@@ -89,7 +92,7 @@ func (o SetNX) Open(w *sim.World) (models.Lock, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("setnx: %w", err)
 	}
-	l := &setNX{SetNX: o}
+	l := &setNX{SetNX: o, last: map[string]string{}}
 	c := Config{o.Clock, o.Persistence, o.Eviction}
 	if o.Replicas > 0 {
 		l.group = openGroup(w, o.Replicas, c, o.Lag, o.MinReplicas)
@@ -119,6 +122,7 @@ func (o *SetNX) complete() error {
 		Config{o.Clock, o.Persistence, o.Eviction}.check(),
 		checkClock(o.ClientClock),
 		option.Check("release", releaseNames[:], o.Release),
+		option.Check("value", valueNames[:], o.Value),
 		option.Check("expire", expireNames[:], o.Expire),
 		option.Check("token", tokenNames[:], o.Token),
 		option.Check("check", checkNames[:], o.Check),

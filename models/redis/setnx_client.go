@@ -13,6 +13,17 @@ import (
 type setNX struct {
 	SetNX
 	group *group // the servers there are now
+	// last is what a Lock object that all share keeps, by the lock's name: the value of
+	// the grant that was told last and has not been released.
+	last map[string]string
+}
+
+// value is what the client takes for the value of its grant g of key; "" for none.
+func (l *setNX) value(key string, g models.Grant) string {
+	if l.Value == SharedValue {
+		return l.last[key]
+	}
+	return g.Value
 }
 
 // ttl is that of p's keys; 0 where keys have none.
@@ -53,10 +64,11 @@ func (l *setNX) Acquire(p *sim.Process, key string) (models.Grant, error) {
 		err = watch.late(p)
 	}
 	if err == nil {
+		l.last[key] = value
 		return g, nil
 	}
 	if errors.Is(err, models.ErrHeld) {
-		_ = l.Release(p, key, g)
+		_ = l.remove(p, key, value)
 	}
 	return models.Grant{Value: value}, err
 }
@@ -163,22 +175,33 @@ func (l *setNX) grant(p *sim.Process, value string, server *sim.Server, watch st
 
 // Release deletes the key, in the way that the options say.
 func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
+	value := l.value(key, g)
+	if value == "" {
+		return models.ErrNotHeld
+	}
+	delete(l.last, key)
+	return l.remove(p, key, value)
+}
+
+// remove deletes the key where it has that value, as far as the options have it looked
+// at.
+func (l *setNX) remove(p *sim.Process, key, value string) error {
 	switch l.SetNX.Release {
 	case GetThenDel:
 		current, err := call[Bulk](p, l.group.primary, &Get{key}, l.Timeout)
 		if err != nil {
 			return err
 		}
-		if current.Value != g.Value {
+		if current.Value != value {
 			return models.ErrNotHeld
 		}
 		fallthrough
 	case PlainDel:
 		return l.confirm(p, &Del{key})
 	case Lua:
-		return l.confirm(p, &EvalDelIfEqual{key, g.Value})
+		return l.confirm(p, &EvalDelIfEqual{key, value})
 	default:
-		return l.confirm(p, &DelIfEqual{key, g.Value})
+		return l.confirm(p, &DelIfEqual{key, value})
 	}
 }
 
@@ -187,7 +210,11 @@ func (l *setNX) Release(p *sim.Process, key string, g models.Grant) error {
 func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.started(p)
 	server := l.group.primary
-	if err := l.prolong(p, key, g.Value); err != nil {
+	value := l.value(key, g)
+	if value == "" {
+		return models.Grant{}, models.ErrNotHeld
+	}
+	if err := l.prolong(p, key, value); err != nil {
 		return models.Grant{}, err
 	}
 	if watch.late(p) != nil {

@@ -32,6 +32,34 @@ func (r *Release) UnmarshalText(text []byte) error {
 	return option.Parse("way to release", releaseNames[:], text, r)
 }
 
+// Value is whose the random value is by which a client knows its lock.
+type Value uint8
+
+// The scopes of a value.
+const (
+	// OwnValue: each grant has its own.
+	OwnValue Value = iota
+	// SharedValue: the clients stand for threads that use one Lock object, which keeps
+	// one value, that of the grant that any of them was told of last. It is what a
+	// release or an extension compares with, whoever calls it; a release leaves none,
+	// and without one nothing is sent. So it is with redis-py's Lock where thread_local
+	// is False (redis/lock.py, which says what that comes to).
+	SharedValue
+)
+
+var valueNames = [...]string{OwnValue: "own", SharedValue: "shared"}
+
+// String is the scope's name: "own" or "shared".
+func (v Value) String() string { return option.Name(valueNames[:], v) }
+
+// MarshalText writes the scope's name.
+func (v Value) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads a scope's name.
+func (v *Value) UnmarshalText(text []byte) error {
+	return option.Parse("value", valueNames[:], text, v)
+}
+
 // Expire is how a key is given its expiry.
 type Expire uint8
 

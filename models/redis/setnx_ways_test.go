@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"locksim/history"
 	"locksim/models"
 	"locksim/sim"
 )
@@ -217,4 +218,81 @@ func TestCheckReplica(t *testing.T) {
 		require.ErrorIs(t, a.err, models.ErrHeld)
 		require.Empty(t, s.node("r1").keys)
 	})
+}
+
+// H7: a is late, b has the lock by now, and both go by the value that was told last.
+// After a's release the object has none, and b's sends nothing.
+func TestSharedValue(t *testing.T) {
+	tests := []struct {
+		name     string
+		value    Value
+		a, b     error // of their releases
+		key      bool  // still there when a has released
+		messages int   // of b's
+		refused  bool  // a third is, before a releases: that changes no value
+	}{
+		{"H7 own", OwnValue, models.ErrNotHeld, nil, true, 2, false},
+		{"H7 shared", SharedValue, nil, models.ErrNotHeld, false, 0, false},
+		{"H7 shared, after a refusal", SharedValue, nil, models.ErrNotHeld, false, 0, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStage(t, SetNX{TTL: 5 * time.Second, Value: test.value})
+			a := s.acquire("a", 0)
+			if test.refused {
+				s.acquire("c", 5500*hop)
+			}
+			b := &attempt{}
+			s.client("b", 5100*hop, func(p *sim.Process) {
+				s.acquireNow(p, b)
+				p.Sleep(3 * time.Second)
+				before := sends(s.w)
+				require.Equal(t, test.b, s.release(p, b).err)
+				require.Equal(t, test.messages, sends(s.w)-before)
+			})
+			s.client("a2", 6*time.Second, func(p *sim.Process) {
+				require.Equal(t, test.a, s.release(p, a).err)
+				_, key := s.node("r1").keys["k"]
+				require.Equal(t, test.key, key)
+			})
+			s.run()
+			require.NoError(t, b.err)
+		})
+	}
+	t.Run("while a holds it, its own value is the last", func(t *testing.T) {
+		s := newStage(t, SetNX{Value: SharedValue})
+		a, b := s.acquire("a", 0), s.acquire("b", time.Second)
+		s.client("a2", 2*time.Second, func(p *sim.Process) {
+			_, err := s.lock.(models.Extender).Extend(p, "k", a.grant)
+			require.NoError(t, err)
+			require.NoError(t, s.release(p, a).err)
+			_, err = s.lock.(models.Extender).Extend(p, "k", a.grant)
+			require.Equal(t, models.ErrNotHeld, err)
+		})
+		s.run()
+		require.Equal(t, models.ErrHeld, b.err)
+	})
+	t.Run("each lock has its own", func(t *testing.T) {
+		s := newStage(t, SetNX{Value: SharedValue})
+		s.client("a", 0, func(p *sim.Process) {
+			for _, key := range []string{"k", "other"} {
+				_, err := s.lock.Acquire(p, key)
+				require.NoError(t, err)
+			}
+			require.NoError(t, s.lock.Release(p, "k", models.Grant{}))
+			require.NoError(t, s.lock.Release(p, "other", models.Grant{}))
+		})
+		s.run()
+	})
+}
+
+// sends is how many messages have been sent.
+func sends(w *sim.World) int {
+	n := 0
+	for _, e := range w.History().Events {
+		if e.Kind == history.Send {
+			n++
+		}
+	}
+	return n
 }
