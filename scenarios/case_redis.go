@@ -38,6 +38,71 @@ func caseH6() *Scenario {
 	})
 }
 
+// caseH7 is the time-line of redis-py's own documentation (redis/lock.py, of
+// thread_local): two threads with one Lock object, which keeps one value.
+func caseH7() *Scenario {
+	value, work := "shared", 6*time.Second
+	s := &Scenario{
+		Name:   "case-h07",
+		Claim:  "sqlalchemy/dogpile.cache#171: threads that share redis-py's Lock share its token: a late release passes the comparison",
+		Claims: []string{"H7", "S26", "T5"},
+	}
+	s.Params = []Param{
+		choice("value", &value, []string{"shared", "own"}, "whether the two threads' Lock object keeps one value for both"),
+		milliseconds("work", &work, time.Second, 8*time.Second, "how long th1 works"),
+	}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 5 * time.Second}
+		mustText(&system.Value, value)
+		return trial.Spec{
+			System: system,
+			Cast: trial.Cast{Clients: []trial.Client{
+				{Name: "th1", Script: trial.MustScript("acquire; work " + work.String() + "; release")},
+				{Name: "th2", Script: trial.MustScript("until 1s; acquire; work 3s; release")},
+			}},
+			Latency: sim.Every(hop),
+			Horizon: time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return sharedValue(value == "shared", work) }
+	return s.fromField(Case{
+		Report: "sqlalchemy/dogpile.cache#171",
+		Seen:   "the report is of the other half: with a token for each thread a background thread cannot release the lock. With the option that it led to (thread_local_lock=False) nothing is raised where a thread is late, and LockError where the other one releases",
+		Cure:   "value=own",
+		Means:  "thread_local=True, redis-py's default; or a Lock object for each acquire, which is handed on to the thread that releases. Whoever is late gets LockNotOwnedError",
+	})
+}
+
+// sharedValue: th1 has the lock at 2 ms, and its key stands through 5.001 unless it
+// releases before. th2 asks every 102 ms from 1 s on, and holds for three seconds. A
+// th1 that releases when th2 has been told goes by th2's value, where they share it.
+func sharedValue(shared bool, work time.Duration) Expectation {
+	const gone = hop + 5*time.Second + time.Millisecond // since when the key is past its date
+	end1 := ask + work
+	accepted2 := polled(time.Second+hop, min(end1+hop, gone)) + hop
+	end2 := accepted2 + 3*time.Second
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
+	first, second := "th1 not held", "th2 ok"
+	switch {
+	case end1+hop < gone:
+		first = "th1 ok"
+		e.Because = fmt.Sprintf("th1 releases at %s, when its key still stands", short(end1))
+	case end1 <= accepted2:
+		e.Because = fmt.Sprintf("th1 releases at %s; th2 is told at %s", short(end1), short(accepted2))
+	default:
+		e.Belief, e.Overlap = check.Overlapping, end1-accepted2
+		e.Because = fmt.Sprintf("th1's key is gone at %s, th2 believes from %s; th1 until its release at %s", short(gone), short(accepted2), short(end1))
+	}
+	if shared && end1 > accepted2 && end1+hop >= gone {
+		first, second = "th1 ok", "th2 not held"
+		e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.LostLease}
+		e.Damage = []string{check.WrongRelease}
+		e.Because += fmt.Sprintf(", which goes by th2's value; none is left for th2's at %s", short(end2))
+	}
+	e.Figures = []Figure{{releases, first + ", " + second}}
+	return e
+}
+
 // caseH8 is a lock that gets its term by a second command.
 func caseH8() *Scenario {
 	return holderDies().retold("case-h08",

@@ -233,6 +233,7 @@ func All() []*Scenario {
 		caseH22(),
 		caseH5(),
 		caseH6(),
+		caseH7(),
 		caseH8(),
 		caseH9(),
 	}
