@@ -29,13 +29,9 @@ func (r *record) confirmedAfterLoss(f *finding, proof int32, until time.Duration
 	c := charge{fmt.Sprintf("%s's %s was confirmed at %s, after its loss: %s at %s and %s was granted the lock at %s",
 		r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), end, seconds(until),
 		r.owner(f.other), seconds(r.doneAt(&r.spans[f.span]))), Service, ""}
-	// What it deleted was another's: the service did as it was asked.
-	mine := r.reply(f.grant)
-	for i := s.call; i < s.ret; i++ {
-		e := r.event(i)
-		if e.Kind == history.Freed && e.Why == history.FreedDeleted && e.Peer == r.owner(f.grant) && mine != nil && e.Value != mine.Value {
-			c.blame, c.who = Holder, e.Peer
-		}
+	// It was another's key that it was about: the service did as it was asked.
+	if r.anothers(f.grant, s, history.Freed) != nil || r.anothers(f.grant, s, history.Prolonged) != nil {
+		c.blame, c.who = Holder, r.owner(f.grant)
 	}
 	return c
 }
@@ -63,7 +59,11 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 	if proof := j.later(f, until); proof != "" {
 		return charge{told + ", though " + proof, Service, ""}
 	}
-	if c, ok := r.strayed(f.grant, history.StrayedRelease, s.call, s.ret); ok {
+	c, ok := r.strayed(f.grant, history.StrayedRelease, s.call, s.ret)
+	if !ok {
+		c, ok = r.misled(f.grant, s.ret)
+	}
+	if ok {
 		c.cause = fmt.Sprintf("%s; %s; %s", c.cause, told, r.ran(f.grant, until))
 		return c
 	}
@@ -75,7 +75,7 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 	if end == none {
 		return charge{fmt.Sprintf("%s; %s", told, r.ran(f.grant, until)), Service, ""}
 	}
-	c := r.ending(f.grant, end)
+	c = r.ending(f.grant, end)
 	c.cause = fmt.Sprintf("%s; %s; %s", c.cause, told, r.ran(f.grant, until))
 	return c
 }

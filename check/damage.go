@@ -45,8 +45,8 @@ func (j *Judge) damage() Damage {
 			}
 		case history.Effect:
 			d.add(j.effect(i, e))
-		case history.Freed:
-			d.add(j.deletion(i, e))
+		case history.Freed, history.Prolonged:
+			d.add(j.meddling(i, e))
 		}
 	}
 	j.torn(&d)
@@ -143,13 +143,17 @@ func (j *Judge) effect(i int32, e *history.Event) (w Wound, wounded bool) {
 	return wound(DuplicateEffect, Efficiency, e, j.duplicate(e, j.rec.event(p.done))), true
 }
 
-// deletion judges the deletion of a key: it is wrong where the key was another
-// client's. It counts once for each key, on however many nodes.
-func (j *Judge) deletion(i int32, e *history.Event) (w Wound, wounded bool) {
+// meddling judges the deletion of a key by a client, or its new term: it is wrong where
+// the key was another client's. It counts once for each key, on however many nodes, and
+// however often its term began anew.
+func (j *Judge) meddling(i int32, e *history.Event) (w Wound, wounded bool) {
 	r, o := &j.rec, &j.objects
 	owner := o.owners.of(r, i, e)
-	if owner == none || r.clients.keys[r.spans[owner].client] == e.Peer || o.owners.counted(e.Peer, owner) {
+	if owner == none || r.clients.keys[r.spans[owner].client] == e.Peer || o.owners.counted(e.Peer, owner, e.Kind) {
 		return w, false
+	}
+	if e.Kind == history.Prolonged {
+		return wound(WrongRenewal, Correctness, e, r.renewal(r.clients.keys[r.spans[owner].client], e)), true
 	}
 	return wound(WrongRelease, Correctness, e, j.wrongRelease(i, e, owner)), true
 }

@@ -10,7 +10,7 @@ import (
 // key is a lock's key on the servers by what is kept under it.
 type key struct{ lock, value string }
 
-// owners says whose the keys were that clients deleted. It is asked in the order
+// owners says whose the keys were that clients deleted or prolonged. It is asked in the order
 // of the events.
 type owners struct {
 	ready bool
@@ -28,10 +28,11 @@ type owners struct {
 	wronged index[wrong]
 }
 
-// wrong is a client that deleted the key of an acquire of another's.
+// wrong is a client that deleted the key of an acquire of another's, or prolonged it.
 type wrong struct {
 	client string
 	owner  int32
+	how    history.Kind
 }
 
 func (o *owners) reset() {
@@ -39,7 +40,7 @@ func (o *owners) reset() {
 	o.wronged.reset()
 }
 
-// read finds the acquires whose keys clients deleted.
+// read finds the acquires whose keys clients deleted or prolonged.
 func (o *owners) read(r *record) {
 	o.ready = true
 	o.keys.reset()
@@ -47,7 +48,7 @@ func (o *owners) read(r *record) {
 	o.any, o.last, o.grants, o.released = o.any[:0], o.last[:0], o.grants[:0], o.released[:0]
 	o.next, o.spans = 0, 0
 	for _, i := range r.marks {
-		if e := r.event(i); e.Kind == history.Freed {
+		if e := r.event(i); e.Kind == history.Freed || e.Kind == history.Prolonged {
 			o.keys.of(key{e.Lock, e.Value})
 		}
 	}
@@ -75,7 +76,7 @@ func (o *owners) read(r *record) {
 	})
 }
 
-// of returns the acquire that owned the key deleted by event i, or none where
+// of returns the acquire that owned the key deleted or prolonged by event i, or none where
 // that is not known. Where several went by one value, it is the last of them that
 // had been granted.
 func (o *owners) of(r *record, i int32, e *history.Event) int32 {
@@ -97,11 +98,11 @@ func (o *owners) of(r *record, i int32, e *history.Event) int32 {
 	return o.any[k]
 }
 
-// counted reports whether it is known already that client deleted the key of
+// counted reports whether it is known already that client did so to the key of
 // acquire owner, and takes it in.
-func (o *owners) counted(client string, owner int32) bool {
+func (o *owners) counted(client string, owner int32, how history.Kind) bool {
 	known := len(o.wronged.keys)
-	return int(o.wronged.of(wrong{client, owner})) < known
+	return int(o.wronged.of(wrong{client, owner, how})) < known
 }
 
 // releasing returns the last release of its lock that the client who deleted a key

@@ -62,7 +62,7 @@ type record struct {
 	grants []grant // by grant number; 0 is no grant
 	spells []spell
 	lives  []life  // by client
-	marks  []int32 // the events of the resource, and the keys that clients deleted
+	marks  []int32 // the events of the resource, and the keys that clients deleted or prolonged
 	faults []int32 // the events of the schedule: faults, and their ends
 	turns  []int32 // the elections of leaders
 	ends   []int32 // the events with which the session behind a key ended
@@ -110,6 +110,8 @@ func (r *record) read(h *history.History) {
 			case history.FreedSession, history.FreedTransaction:
 				r.ends = append(r.ends, int32(i))
 			}
+		case history.Prolonged:
+			r.marks = append(r.marks, int32(i))
 		case history.Strayed:
 			r.strays = append(r.strays, int32(i))
 		case history.Fault, history.Heal:

@@ -3,7 +3,7 @@
 //
 //   - promise: did the lock service break its word?
 //   - belief: did two clients believe at the same instant that they hold the lock?
-//   - damage: did the resource suffer, or was another's lock released?
+//   - damage: did the resource suffer, or was another's lock released, or prolonged?
 //   - progress: who waited how long, and did anybody wait for ever?
 //
 // They are four because one word ("unsafe") hides the argument. A pause after
@@ -120,11 +120,12 @@ type Damage struct {
 	Events []Wound `json:"events"`
 }
 
-// Wound is one thing that went wrong at the resource, or one lock taken from
-// its owner. They stand in the order in which they happened, but for torn writes,
+// Wound is one thing that went wrong at the resource, or one lock that
+// another than its owner released or prolonged. They stand in the order in which they happened, but for torn writes,
 // which come last: only the end of the run shows them.
 type Wound struct {
-	// Kind is stale-write, lost-update, torn-write, duplicate-effect or wrong-release.
+	// Kind is stale-write, lost-update, torn-write, duplicate-effect, wrong-release or
+	// wrong-renewal.
 	Kind string `json:"kind"`
 	// Class is efficiency (work done twice) or correctness (data wrong).
 	Class  string        `json:"class"`
@@ -143,6 +144,7 @@ const (
 	TornWrite       = "torn-write"       // of writes that belong together, one stands when the run is over and another was not accepted
 	DuplicateEffect = "duplicate-effect" // one effect performed twice
 	WrongRelease    = "wrong-release"    // a client deleted the key of another client
+	WrongRenewal    = "wrong-renewal"    // a client gave the key of another client a new term
 )
 
 // The classes of damage.

@@ -106,6 +106,10 @@ func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
 		c.cause += "; " + r.ran(a, until)
 		return c
 	}
+	if c, ok := r.misled(a, stop); ok {
+		c.cause = fmt.Sprintf("%s; %s was granted the lock at %s; %s", c.cause, r.owner(b), at, r.ran(a, until))
+		return c
+	}
 	end := r.ended(a, b, stop, until)
 	if end == none {
 		return r.suspicion(a, b, fmt.Sprintf("%s was granted the lock at %s while %s%s", r.owner(b), at, r.ran(a, until), r.apart(a, b)))
@@ -310,6 +314,53 @@ func (r *record) deletion(owner string, i int32) charge {
 		fmt.Sprintf("%s's %s at %s deleted %s's key on %s", e.Peer, r.deleter(i), seconds(e.At), owner, e.Who),
 		Holder, e.Peer,
 	}
+}
+
+// renewal says that e gave owner's key a new term, and blames the client who asked for
+// it.
+func (r *record) renewal(owner string, e *history.Event) charge {
+	return charge{
+		fmt.Sprintf("%s's %s at %s gave %s's key on %s a new term", e.Peer, e.Why, seconds(e.At), owner, e.Who),
+		Holder, e.Peer,
+	}
+}
+
+// misled is the charge where what grant n was last promised, as of event stop, came of
+// an extension that gave another's key a new term. There may be none.
+func (r *record) misled(n, stop int32) (charge, bool) {
+	k := r.stood(n, stop)
+	if k == none || r.spans[k].verb != history.Extend {
+		return charge{}, false
+	}
+	e := r.anothers(n, &r.spans[k], history.Prolonged)
+	if e == nil {
+		return charge{}, false
+	}
+	return r.renewal(r.holding(e), e), true
+}
+
+// anothers is what the client of grant n did, in the operation s, to a key that was not
+// that of its grant: deleted it, or prolonged it. It is nil where there is none.
+func (r *record) anothers(n int32, s *span, how history.Kind) *history.Event {
+	mine := r.reply(n)
+	for i := s.call; i < s.ret; i++ {
+		e := r.event(i)
+		if e.Kind == how && e.Peer == r.owner(n) && mine != nil && e.Value != mine.Value && (how != history.Freed || e.Why == history.FreedDeleted) {
+			return e
+		}
+	}
+	return nil
+}
+
+// holding is the client whose grant the key of e stands for.
+func (r *record) holding(e *history.Event) string {
+	for i := range r.told {
+		s := &r.spans[r.told[i]]
+		if s.verb == history.Acquire && r.event(s.ret).Value == e.Value && r.event(s.ret).Lock == e.Lock {
+			return r.owner(s.grant)
+		}
+	}
+	return "another"
 }
 
 // deed is what the last fault before event stop did to node by an action; did

@@ -55,6 +55,10 @@ const (
 	// the one that goes with it; Value is that of the lock that stands. Why is one of
 	// the Strayed* reasons.
 	Strayed
+	// Prolonged: on node Who, the key of Lock that belongs to Value was given a new term
+	// by a request of Peer's, another client than the one who had set it. Why is the
+	// request's name.
+	Prolonged
 	// Write: resource Who decided on a write by client Peer, sent under Grant
 	// with Token, to object Lock. Outcome is OK (accepted) or Refused; Why, of a
 	// conditional one, which condition held, or the error. Version is

@@ -28,6 +28,8 @@ func (k Kind) word() string {
 		return "freed"
 	case Strayed:
 		return "strayed"
+	case Prolonged:
+		return "prolonged"
 	case Write:
 		return "write"
 	case Effect:

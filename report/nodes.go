@@ -79,6 +79,12 @@ func (s *teller) session(e *history.Event) string {
 	return what + " " + e.Value
 }
 
+// prolonged tells of a key that another client than its own gave a new term.
+func (s *teller) prolonged(i int, e *history.Event) {
+	key, _ := s.key(e, e.At)
+	s.add(i, e.Who, key+" is given a new term by "+e.Peer)
+}
+
 // strayed tells of a request that came on the wrong session.
 func (s *teller) strayed(i int, e *history.Event) {
 	what := fmt.Sprintf("%s's release comes on another session than its lock's: that holds on", e.Peer)

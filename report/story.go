@@ -148,6 +148,8 @@ func (s *teller) event(i int, e *history.Event) {
 		s.freed(i, e)
 	case history.Strayed:
 		s.strayed(i, e)
+	case history.Prolonged:
+		s.prolonged(i, e)
 	case history.Write:
 		s.write(i, e)
 	case history.Effect:
