@@ -20,13 +20,13 @@ func BenchmarkNode(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			n.empty() // a DEL
-			n.set(s, mine)
+			n.set(s, mine, "c1")
 		}
 	})
 	b.Run("SetRefused", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			n.set(s, theirs)
+			n.set(s, theirs, "c2")
 		}
 	})
 	b.Run("Delex", func(b *testing.B) {

@@ -32,6 +32,7 @@ type Node struct {
 // milliseconds, or never.
 type item struct {
 	value   string
+	by      string // the client who set it
 	when    int64
 	counter bool // no lock's key, but a number: its end is nobody's loss
 }
@@ -95,7 +96,7 @@ func (n *Node) Serve(s *sim.Server, r sim.Request) {
 func (n *Node) execute(s *sim.Server, r sim.Request) any {
 	switch c := r.Body.(type) {
 	case *Set:
-		return n.set(s, c)
+		return n.set(s, c, r.From())
 	case *Get:
 		return n.get(s, c)
 	case *Del:
@@ -105,29 +106,29 @@ func (n *Node) execute(s *sim.Server, r sim.Request) any {
 	case *EvalDelIfEqual:
 		return n.evalDelIfEqual(s, c, r.From())
 	case *ExpireIfEqual:
-		return n.expireIfEqual(s, c)
+		return n.expireIfEqual(s, c, r.From())
 	case *ExpireOrSet:
-		return n.expireOrSet(s, c)
+		return n.expireOrSet(s, c, r.From())
 	case *PTTL:
 		return n.pttl(s, c)
 	case *Put:
 		return n.put(s, c, r.From())
 	case *SetIncr:
-		return n.setIncr(s, c)
+		return n.setIncr(s, c, r.From())
 	case *Incr:
 		return n.incr(s, c)
 	case *PExpire:
-		return n.expire(s, c)
+		return n.expire(s, c, r.From())
 	}
 	return fmt.Errorf("redis: %s does not know the command %T", s.Name(), r.Body)
 }
 
-func (n *Node) set(s *sim.Server, c *Set) Status {
+func (n *Node) set(s *sim.Server, c *Set, from string) Status {
 	now := n.lapse(s, c.Key)
 	if !n.engine.setNX(c.Key, c.Value, c.TTL) {
 		return false
 	}
-	n.keep(s, writeSet, c.Key, item{value: c.Value, when: expiry(now, c.TTL)})
+	n.keep(s, writeSet, c.Key, item{value: c.Value, by: from, when: expiry(now, c.TTL)})
 	return true
 }
 
@@ -138,12 +139,12 @@ func (n *Node) put(s *sim.Server, c *Put, from string) Status {
 		free(s, c.Key, i, history.FreedOverwritten, from)
 	}
 	n.engine.put(c.Key, c.Value, c.TTL)
-	n.keep(s, writeSet, c.Key, item{value: c.Value, when: expiry(now, c.TTL)})
+	n.keep(s, writeSet, c.Key, item{value: c.Value, by: from, when: expiry(now, c.TTL)})
 	return true
 }
 
-func (n *Node) setIncr(s *sim.Server, c *SetIncr) Integer {
-	if !n.set(s, &Set{c.Key, c.Value, c.TTL}) {
+func (n *Node) setIncr(s *sim.Server, c *SetIncr, from string) Integer {
+	if !n.set(s, &Set{c.Key, c.Value, c.TTL}, from) {
 		return 0
 	}
 	return n.incr(s, &Incr{c.Counter})
@@ -198,15 +199,15 @@ func (n *Node) deleted(s *sim.Server, key, from string, did bool) Integer {
 	return 1
 }
 
-func (n *Node) expireIfEqual(s *sim.Server, c *ExpireIfEqual) Integer {
+func (n *Node) expireIfEqual(s *sim.Server, c *ExpireIfEqual, from string) Integer {
 	n.lapse(s, c.Key)
 	if value, found := n.engine.get(c.Key); !found || value != c.Value {
 		return 0
 	}
-	return n.expire(s, &PExpire{c.Key, c.TTL})
+	return n.expire(s, &PExpire{c.Key, c.TTL}, from)
 }
 
-func (n *Node) expire(s *sim.Server, c *PExpire) Integer {
+func (n *Node) expire(s *sim.Server, c *PExpire, from string) Integer {
 	now := n.lapse(s, c.Key)
 	if !n.engine.expire(c.Key, c.TTL) {
 		return 0
@@ -214,14 +215,17 @@ func (n *Node) expire(s *sim.Server, c *PExpire) Integer {
 	i := n.keys[c.Key]
 	i.when = now + c.TTL.Milliseconds()
 	n.keep(s, writeExpire, c.Key, i)
+	if i.by != from && !i.counter {
+		s.Record(history.Event{Kind: history.Prolonged, Lock: c.Key, Value: i.value, Why: c.Label(), Peer: from})
+	}
 	return 1
 }
 
-func (n *Node) expireOrSet(s *sim.Server, c *ExpireOrSet) Integer {
-	if n.set(s, &Set{c.Key, c.Value, c.TTL}) {
+func (n *Node) expireOrSet(s *sim.Server, c *ExpireOrSet, from string) Integer {
+	if n.set(s, &Set{c.Key, c.Value, c.TTL}, from) {
 		return 1
 	}
-	return n.expireIfEqual(s, &ExpireIfEqual{c.Key, c.Value, c.TTL})
+	return n.expireIfEqual(s, &ExpireIfEqual{c.Key, c.Value, c.TTL}, from)
 }
 
 func (n *Node) pttl(s *sim.Server, c *PTTL) Integer {

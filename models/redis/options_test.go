@@ -22,6 +22,8 @@ func TestOptionErrors(t *testing.T) {
 		{SetNX{TTL: -time.Second}, "setnx: ttl -1s: want whole milliseconds, at least 1ms"},
 		{SetNX{Timeout: -1}, "setnx: timeout -1ns: want more than 0"},
 		{SetNX{Release: 9}, `setnx: release 9: want one of compare, get-then-del, del, lua`},
+		{SetNX{Extend: 9}, `setnx: extend 9: want one of compare, pexpire`},
+		{SetNX{Extend: PlainPExpire, NoTTL: true}, "setnx: extend pexpire and no-ttl: want one of them"},
 		{SetNX{Value: 9}, `setnx: value 9: want one of own, shared`},
 		{SetNX{Persistence: 9}, `setnx: persistence 9: want one of none, everysec, always`},
 		{SetNX{Eviction: 9}, `setnx: eviction 9: want one of noeviction, allkeys-lru, volatile-lru`},
@@ -117,11 +119,11 @@ func TestOptionsAsText(t *testing.T) {
 
 	more := SetNX{
 		NoTTL: true, Expire: Separate, Token: SeparateIncr, Check: CheckReplica, Replicas: 3,
-		MinReplicas: 2, Wait: 1, WaitTimeout: 20 * time.Millisecond, Eviction: Volatile, Value: SharedValue,
+		MinReplicas: 2, Wait: 1, WaitTimeout: 20 * time.Millisecond, Eviction: Volatile, Value: SharedValue, Extend: PlainPExpire,
 	}
 	text, err = yaml.Marshal(more)
 	require.NoError(t, err)
-	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "replicas: 3", "min-replicas: 2", "wait: 1", "wait-timeout: 20ms", "eviction: volatile-lru", "value: shared"} {
+	for _, line := range []string{"no-ttl: true", "expire: separate", "token: incr", "check: replica", "replicas: 3", "min-replicas: 2", "wait: 1", "wait-timeout: 20ms", "eviction: volatile-lru", "value: shared", "extend: pexpire"} {
 		require.Contains(t, string(text), line+"\n")
 	}
 	s = SetNX{}
@@ -131,6 +133,7 @@ func TestOptionsAsText(t *testing.T) {
 	require.ErrorContains(t, yaml.Unmarshal([]byte("token: max"), &s), `no token "max": want one of none, incr, script`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("check: all"), &s), `no check "all": want one of none, replica`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("eviction: lru"), &s), `no eviction "lru": want one of noeviction, allkeys-lru, volatile-lru`)
+	require.ErrorContains(t, yaml.Unmarshal([]byte("extend: set"), &s), `no way to extend "set": want one of compare, pexpire`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("value: local"), &s), `no value "local": want one of own, shared`)
 	require.ErrorContains(t, yaml.Unmarshal([]byte("token: incr"), &again), `no token "incr": want one of none, max, sum, min`)
 

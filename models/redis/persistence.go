@@ -53,6 +53,7 @@ type write struct {
 	kind  writeKind
 	key   string
 	value string
+	by    string
 	date  int64 // of the expiry: wall clock, in milliseconds, or never
 	// at is when it was written, on the monotonic clock of the node that did.
 	at time.Duration
@@ -81,7 +82,7 @@ func (n *Node) log(s *sim.Server, kind writeKind, key string, i item) {
 
 // written is the change of key to i, with the expiry as a date.
 func (n *Node) written(s *sim.Server, kind writeKind, key string, i item) write {
-	w := write{kind: kind, key: key, value: i.value, date: i.when}
+	w := write{kind: kind, key: key, value: i.value, by: i.by, date: i.when}
 	if i.when != never {
 		w.date += ms(s, clock.Wall) - n.now(s)
 	}
@@ -119,7 +120,7 @@ func (n *Node) apply(s *sim.Server, w write) {
 	switch w.kind {
 	case writeSet, writeIncr:
 		n.engine.put(w.key, w.value, 0)
-		n.keys[w.key] = item{w.value, when, w.kind == writeIncr}
+		n.keys[w.key] = item{w.value, w.by, when, w.kind == writeIncr}
 	case writeExpire:
 		if i, ok := n.keys[w.key]; ok {
 			i.when = when

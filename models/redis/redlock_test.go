@@ -18,7 +18,7 @@ var _ models.Extender = (*redlock)(nil)
 // takes lets another client's key stand on the named nodes from the start.
 func (s *stage) takes(names ...string) {
 	for _, name := range names {
-		s.node(name).set(s.server(name), &Set{"k", "theirs", time.Hour})
+		s.node(name).set(s.server(name), &Set{"k", "theirs", time.Hour}, "another")
 	}
 }
 

@@ -32,6 +32,9 @@ type SetNX struct {
 	// Value is whose the random value is by which a client knows its lock: its own, by
 	// default.
 	Value Value `yaml:"value,omitempty"`
+	// Extend is how the client asks for a new term: by comparing on the server, as it
+	// should.
+	Extend Extend `yaml:"extend,omitempty"`
 	// Timeout of each request: 50ms by default.
 	Timeout time.Duration `yaml:"timeout,omitempty"`
 	// Persistence of the servers: none by default.
@@ -110,6 +113,8 @@ func (o *SetNX) complete() error {
 			return fmt.Errorf("ttl %v and no-ttl: want one of them", o.TTL)
 		case len(o.TTLs) != 0:
 			return errors.New("ttls and no-ttl: want one of them")
+		case o.Extend == PlainPExpire:
+			return errors.New("extend pexpire and no-ttl: want one of them")
 		case o.Expire == Separate:
 			return errors.New("expire separate and no-ttl: want one of them")
 		case o.Deadline:
@@ -123,6 +128,7 @@ func (o *SetNX) complete() error {
 		checkClock(o.ClientClock),
 		option.Check("release", releaseNames[:], o.Release),
 		option.Check("value", valueNames[:], o.Value),
+		option.Check("extend", extendNames[:], o.Extend),
 		option.Check("expire", expireNames[:], o.Expire),
 		option.Check("token", tokenNames[:], o.Token),
 		option.Check("check", checkNames[:], o.Check),

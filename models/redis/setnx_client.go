@@ -205,7 +205,7 @@ func (l *setNX) remove(p *sim.Process, key, value string) error {
 	}
 }
 
-// Extend gives the key a new TTL if it still has the value of g. Without a TTL it
+// Extend gives the key a new TTL, in the way that the options say. Without a TTL it
 // only looks.
 func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.started(p)
@@ -226,7 +226,10 @@ func (l *setNX) Extend(p *sim.Process, key string, g models.Grant) (models.Grant
 }
 
 func (l *setNX) prolong(p *sim.Process, key, value string) error {
-	if !l.NoTTL {
+	switch {
+	case !l.NoTTL && l.SetNX.Extend == PlainPExpire:
+		return l.confirm(p, &PExpire{key, l.ttl(p)})
+	case !l.NoTTL:
 		return l.confirm(p, &ExpireIfEqual{key, value, l.ttl(p)})
 	}
 	current, err := call[Bulk](p, l.group.primary, &Get{key}, l.Timeout)

@@ -32,6 +32,31 @@ func (r *Release) UnmarshalText(text []byte) error {
 	return option.Parse("way to release", releaseNames[:], text, r)
 }
 
+// Extend is how a client gives its key a new term.
+type Extend uint8
+
+// The ways to extend.
+const (
+	// CompareFirst is PEXPIRE if the key has the client's value, in one step of the
+	// server, as a script does.
+	CompareFirst Extend = iota
+	// PlainPExpire is PEXPIRE of the key, whoever's it is.
+	PlainPExpire
+)
+
+var extendNames = [...]string{CompareFirst: "compare", PlainPExpire: "pexpire"}
+
+// String is the way's name: "compare" or "pexpire".
+func (e Extend) String() string { return option.Name(extendNames[:], e) }
+
+// MarshalText writes the way's name.
+func (e Extend) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads a way's name.
+func (e *Extend) UnmarshalText(text []byte) error {
+	return option.Parse("way to extend", extendNames[:], text, e)
+}
+
 // Value is whose the random value is by which a client knows its lock.
 type Value uint8
 
