@@ -173,3 +173,56 @@ func evicted(goes bool, full, lasts, again time.Duration) Expectation {
 	e.Because = fmt.Sprintf("r1 drops c1's key at %s; overlap = %s - %s = %s", short(full), short(end1), short(accepted2), short(e.Overlap))
 	return e
 }
+
+// caseH10 is a leader that renews its lock as soon as it reaches Redis again.
+func caseH10() *Scenario {
+	extend, again := "pexpire", 11*time.Second
+	s := &Scenario{
+		Name:   "case-h10",
+		Claim:  "sibson/redbeat#127: a scheduler that was cut off renews its lock with a PEXPIRE that does not look whose it is, and goes on",
+		Claims: []string{"H10", "S65"},
+	}
+	s.Params = []Param{
+		choice("extend", &extend, []string{"pexpire", "compare"}, "how a client asks for a new term"),
+		milliseconds("c2-at", &again, 2*time.Second, 12*time.Second, "when c2 asks"),
+	}
+	s.Spec = func() trial.Spec {
+		system := redis.SetNX{TTL: 10 * time.Second}
+		mustText(&system.Extend, extend)
+		return trial.Spec{
+			System: system,
+			Cast: two("acquire; work 13s; extend; work 5s; write doc; release",
+				"until "+again.String()+"; acquire; work 3s; write doc; work 6s; release"),
+			Schedule: faults.MustParse("at 1s  partition c1|r1 12s"),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return renewed(extend == "pexpire", again) }
+	return s.fromField(Case{
+		Report: "sibson/redbeat#127",
+		Seen:   "every task is sent twice, for good: both schedulers log \"beat: Extending lock...\" at each tick, and the key never expires",
+		Cure:   "extend=compare",
+		Means:  "redbeat #128: lock.extend of redis-py, a script that compares before PEXPIRE. The scheduler that is no longer the owner gets LockNotOwnedError, and ends",
+	})
+}
+
+// renewed: c1 believes from 2 ms on; its key stands through 10.001. c2 has the lock
+// with the first of its attempts, every 102 ms, after that. c1's extension is sent at
+// 13.002, when it reaches r1 again: it is refused, and c1 stops; or c2's key gets a new
+// term, and c1 works for 5 s more, and writes.
+func renewed(blind bool, again time.Duration) Expectation {
+	const sent = ask + 13*time.Second
+	accepted2 := polled(again+hop, hop+10*time.Second+time.Millisecond) + hop
+	end1 := sent + ask
+	e := Expectation{Promise: check.Kept, Belief: check.Overlapping, Progress: check.OK}
+	if blind {
+		end1 += 5*time.Second + ask
+		e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.LostLease}
+		e.Damage = []string{check.WrongRenewal, check.StaleWrite}
+	}
+	e.Overlap = end1 - accepted2
+	e.Because = fmt.Sprintf("c2 believes from %s; c1's PEXPIRE comes at %s, and c1 believes until %s; overlap = %s",
+		short(accepted2), short(sent+hop), short(end1), short(e.Overlap))
+	return e
+}

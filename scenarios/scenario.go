@@ -236,6 +236,7 @@ func All() []*Scenario {
 		caseH7(),
 		caseH8(),
 		caseH9(),
+		caseH10(),
 	}
 }
 
