@@ -118,6 +118,9 @@ func (r *record) outlived(e *history.Event) charge {
 	if e.Grant == 0 {
 		return charge{e.Peer + " held no lock", Recipe, e.Peer}
 	}
+	if r.reply(e.Grant) == nil {
+		return charge{e.Peer + " had not been granted the lock", Recipe, e.Peer}
+	}
 	end := r.promiseEnd(e.Grant)
 	if r.promised(e) {
 		return charge{e.Peer + "'s grant was still promised to it", Recipe, e.Peer}

@@ -69,7 +69,7 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 	case "work":
 		c.work(p, l.For)
 	case "try":
-		if !c.try(p, l.Key, named(p, l.Key)) {
+		if !c.try(p, l, named(p, l.Key)) {
 			return c.releaseOf(l.Key, i) + 1
 		}
 	case "extend":
@@ -105,7 +105,7 @@ func (c *client) acquire(p *sim.Process, l *Line) {
 	key := named(p, l.Key)
 	for {
 		p.Begin("acquire")
-		got := c.try(p, l.Key, key)
+		got := c.try(p, l, key)
 		p.End("acquire")
 		if got {
 			return
@@ -135,14 +135,14 @@ func (c *client) idle(p *sim.Process, d time.Duration) {
 	p.Wait(&over, d)
 }
 
-// try makes one attempt at the lock key, which the script calls so.
-func (c *client) try(p *sim.Process, called, key string) bool {
-	held := c.holding(called)
-	h := c.recorder.acquire(p, key, held)
+// try makes one attempt at the lock key, as the line l has it.
+func (c *client) try(p *sim.Process, l *Line, key string) bool {
+	held := c.holding(l.Key)
+	h := c.recorder.acquire(p, key, held, l.Anyway)
 	if h == nil || h == held {
 		return h != nil
 	}
-	h.called = called
+	h.called = l.Key
 	h.onLoss = c.interrupt
 	c.held = append(c.held, h)
 	return true

@@ -78,12 +78,13 @@ func (r *recorder) lose(p *sim.Process, h *holding, why string) {
 
 // acquire makes one attempt of a client that holds held, or nil, of that lock. It
 // returns nil when the lock was not granted, for whatever reason: nobody may believe
-// in an outcome that it does not know, unless its library does. It returns held where
-// the lock counts.
-func (r *recorder) acquire(p *sim.Process, key string, held *holding) *holding {
+// in an outcome that it does not know, unless its library does, or its program goes on
+// anyway. It returns held where the lock counts.
+func (r *recorder) acquire(p *sim.Process, key string, held *holding, anyway bool) *holding {
 	r.grants++
 	call := r.call(p, history.Acquire, key, r.grants)
 	g, err := r.lock.Acquire(p, key)
+	assumed := g.Assumed || anyway && err != nil && !errors.Is(err, models.ErrHeld)
 	e := r.outcome(p, call, err)
 	e.Value = g.Value
 	if e.Outcome == history.OK {
@@ -94,7 +95,7 @@ func (r *recorder) acquire(p *sim.Process, key string, held *holding) *holding {
 		promise(&e, call, g)
 	}
 	p.Record(e)
-	if e.Outcome != history.OK && !g.Assumed {
+	if e.Outcome != history.OK && !assumed {
 		return nil
 	}
 	h := &holding{key: key, id: call.event.Grant, grant: g, until: e.Until, believing: true}

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,9 @@ import (
 //	acquire [KEY] [every 100ms] [jitter 50ms]
 //	                                  try until granted, waiting that long, and up
 //	                                  to jitter more, after each refusal
-//	try [KEY]                         one attempt; refused: on behind the release of KEY
+//	try [KEY] [anyway]                one attempt; refused, or an error: on behind the
+//	                                  release of KEY, or (anyway) after an error on, as if
+//	                                  it had the lock
 //	extend [KEY]                      ask for a new term
 //	watch [KEY] every 3s [times 5] [main] [ignore|quit]
 //	                                  from now on, extend the lock that often, no
@@ -66,6 +67,7 @@ type Line struct {
 	Times  int           // watch: how often at most; 0 for without end
 	Main   bool          // watch: by the first thread, while it works
 	Ignore bool          // watch: a failed extension changes nothing
+	Anyway bool          // try: an error is taken for a grant
 	Quit   bool          // watch: a failed extension ends the watch, and nobody is told
 	Retry  time.Duration // release: the wait before all is done again; 0 for not at all
 	Blind  bool          // write: not computed from what was read
@@ -139,6 +141,9 @@ func (l Line) String() string {
 	}
 	if l.With != "" {
 		words = append(words, "and", l.With)
+	}
+	if l.Anyway {
+		words = append(words, "anyway")
 	}
 	if l.Blind {
 		words = append(words, "blind")
@@ -245,13 +250,18 @@ func (l *Line) takeWrite(words []string) ([]string, error) {
 	return words, nil
 }
 
-// takeLock reads a lock's name and how often to try, or to extend.
+// takeLock reads a lock's name and how often to try, or to extend, or what to make of an
+// error.
 func (l *Line) takeLock(words []string) ([]string, error) {
 	l.Key = DefaultKey
-	if len(words) > 0 && !slices.Contains([]string{"every", "jitter", "retry"}, words[0]) {
+	if len(words) > 0 && !l.isOption(words[0]) {
 		l.Key, words = takeWord(words)
 	}
 	switch l.Verb {
+	case "try":
+		if len(words) > 0 && words[0] == "anyway" {
+			l.Anyway, words = true, words[1:]
+		}
 	case "acquire":
 		return l.takeAcquire(words)
 	case "watch":
@@ -271,6 +281,17 @@ func (l *Line) takeRelease(words []string) ([]string, error) {
 		err = fmt.Errorf("there is 0s behind retry: want more")
 	}
 	return words, err
+}
+
+// isOption tells whether word is what may stand in the place of a lock's name.
+func (l *Line) isOption(word string) bool {
+	switch word {
+	case "every", "jitter", "retry":
+		return true
+	case "anyway":
+		return l.Verb == "try"
+	}
+	return false
 }
 
 func (l *Line) takeAcquire(words []string) ([]string, error) {

@@ -26,6 +26,8 @@ func TestScriptText(t *testing.T) {
 		{"acquire a every 50ms jitter 20ms;release a", "acquire a every 50ms jitter 20ms; release a"},
 		{"acquire jitter 1s", ""},
 		{"try b; extend b; look b; release b", ""},
+		{"try anyway; try b anyway", ""},
+		{"acquire anyway; try  b", "acquire anyway; try b"}, // a lock of that name
 		{" claim  doc ;read doc;mint doc", "claim doc; read doc; mint doc"},
 		{"do mailer invoice-1", ""},
 		{"release retry 1s; release b retry 1500ms", "release retry 1s; release b retry 1.5s"},
@@ -73,6 +75,8 @@ func TestScriptErrors(t *testing.T) {
 		{"watch every 3s main times 2", `step 1, "watch every 3s main times 2": there is "times" behind it: want the end of the step`},
 		{"watch every 3s ignore quit", `step 1, "watch every 3s ignore quit": there is "quit" behind it: want the end of the step`},
 		{"watch every 3s loudly", `step 1, "watch every 3s loudly": there is "loudly" behind it: want the end of the step`},
+		{"try anyway b", `step 1, "try anyway b": there is "b" behind it: want the end of the step`},
+		{"acquire b anyway", `step 1, "acquire b anyway": there is "anyway" behind it: want the end of the step`},
 		{"try every 1s", `step 1, "try every 1s": there is "every" behind it: want the end of the step`},
 	} {
 		_, err := trial.ParseScript(c.text)
@@ -100,7 +104,7 @@ func specs() *rapid.Generator[trial.Spec] {
 		}
 		for i := range rapid.IntRange(1, 3).Draw(t, "clients") {
 			line := rapid.SampledFrom(trial.MustScript(
-				"until 1s; acquire; acquire b every 2s jitter 3ms; try; work 0s; once doc; read doc; write doc; write doc blind as x; write doc and other; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; try {date+7h}; release; release b retry 1s"))
+				"until 1s; acquire; acquire b every 2s jitter 3ms; try; try anyway; try b anyway; work 0s; once doc; read doc; write doc; write doc blind as x; write doc and other; claim doc; mint doc; do doc x; look; check b; watch b every 3s times 4 main ignore; extend b; try {date+7h}; release; release b retry 1s"))
 			s.Cast.Clients = append(s.Cast.Clients, trial.Client{
 				Name: fmt.Sprint("c", i), Script: rapid.SliceOfN(line, 1, 5).Draw(t, "script"),
 			})
