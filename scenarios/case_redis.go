@@ -226,3 +226,85 @@ func renewed(blind bool, again time.Duration) Expectation {
 		short(accepted2), short(sent+hop), short(end1), short(e.Overlap))
 	return e
 }
+
+// caseH11 is a scheduler whose framework swallows the exception of an acquire. What
+// came of the request itself is another question: where the lock was free, it may have
+// got through.
+func caseH11() *Scenario {
+	policy, first, lost := "goes-on", "c1", "request"
+	s := &Scenario{
+		Name:   "case-h11",
+		Claim:  "sibson/redbeat#208 (and #238): the error of an acquire is swallowed, and the scheduler runs beside the one that has the lock",
+		Claims: []string{"H11"},
+		Also:   []string{"first=c2", "first=c2 lost=reply", "first=c2 lost=reply on-error=stops"},
+	}
+	s.Params = []Param{
+		choice("on-error", &policy, []string{"goes-on", "stops"}, "what c2's program does after the error: as if it had the lock, or nothing"),
+		choice("first", &first, []string{"c1", "c2"}, "who asks first: c1, which then has the lock; or c2, for which it would be free"),
+		choice("lost", &lost, []string{"request", "reply"}, "what is lost: c2's SET, or the answer to it"),
+	}
+	s.Spec = func() trial.Spec {
+		start1, try, fault := "0s", "try anyway", "drop c2>r1"
+		if first == "c2" {
+			start1 = "1200ms"
+		}
+		if policy == "stops" {
+			try = "try"
+		}
+		if lost == "reply" {
+			fault = "lose-reply r1>c2"
+		}
+		return trial.Spec{
+			System: redis.SetNX{TTL: 10 * time.Second},
+			Cast: two("until "+start1+"; acquire; read doc; work 5s; write doc; release",
+				"until 1s; "+try+"; read doc; work 1s; write doc; release"),
+			Schedule: faults.MustParse("at 500ms  " + fault),
+			Latency:  sim.Every(hop),
+			Horizon:  time.Minute,
+		}
+	}
+	s.Expect = func() Expectation { return failedOpen(policy == "goes-on", first == "c1", lost == "reply") }
+	return s.fromField(Case{
+		Report: "sibson/redbeat#208",
+		Seen:   "every task is sent twice, by the scheduler that has the lock and by one that logs \"raised: ConnectionError\" for its acquire, and never that it acquired it",
+		Cure:   "on-error=stops",
+		Means:  "redbeat #240: a tick without a lock is an error where one is wanted, and ends the scheduler. A SET that got through then holds its key until the TTL is over",
+	})
+}
+
+// failedOpen: c2's SET is sent at 1 s and given up 50 ms later. If it goes on, it
+// believes for its read, a second, and its write. c1, which asks at 0 or at 1.2 s, reads
+// as soon as it has the lock, and writes 5 s later; if c2 has written meanwhile, that is
+// lost. If the SET got through to a lock that was free, c1 waits for c2's release, or
+// for the end of the key.
+func failedOpen(open, held, through bool) Expectation {
+	const from2 = 1050 * time.Millisecond
+	const end2 = from2 + ask + time.Second + ask
+	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK, Granted: []string{"c1"}}
+	start1, free := time.Duration(0), time.Duration(0)
+	if !held {
+		start1 = 1200 * time.Millisecond
+	}
+	if !held && through {
+		free = time.Second + hop + 10*time.Second + time.Millisecond
+	}
+	if !held && through && open {
+		free = end2 + hop
+	}
+	accepted1 := polled(start1+hop, free) + hop
+	if accepted1 > start1+ask {
+		e.Longest = accepted1 - start1
+	}
+	e.Because = fmt.Sprintf("c1 has the lock at %s", short(accepted1))
+	if !open {
+		e.Because += ", and c2 does nothing"
+		return e
+	}
+	e.Because += fmt.Sprintf(", and c2 believes from %s to %s", short(from2), short(end2))
+	if accepted1 < end2 {
+		e.Belief, e.Overlap = check.Overlapping, end2-max(from2, accepted1)
+		e.Damage = []string{check.LostUpdate}
+		e.Because += fmt.Sprintf("; overlap = %s; c1 writes what it has read before c2's write", short(e.Overlap))
+	}
+	return e
+}

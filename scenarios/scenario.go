@@ -237,6 +237,7 @@ func All() []*Scenario {
 		caseH8(),
 		caseH9(),
 		caseH10(),
+		caseH11(),
 	}
 }
 
