@@ -41,18 +41,20 @@ func caseH6() *Scenario {
 // caseH7 is the time-line of redis-py's own documentation (redis/lock.py, of
 // thread_local): two threads with one Lock object, which keeps one value.
 func caseH7() *Scenario {
-	value, work := "shared", 6*time.Second
+	value, work, deadline := "shared", 6*time.Second, "off"
 	s := &Scenario{
 		Name:   "case-h07",
 		Claim:  "sqlalchemy/dogpile.cache#171: threads that share redis-py's Lock share its token: a late release passes the comparison",
 		Claims: []string{"H7", "S26", "T5"},
+		Also:   []string{"deadline=on"},
 	}
 	s.Params = []Param{
 		choice("value", &value, []string{"shared", "own"}, "whether the two threads' Lock object keeps one value for both"),
 		milliseconds("work", &work, time.Second, 8*time.Second, "how long th1 works"),
+		choice("deadline", &deadline, []string{"off", "on"}, "whether a thread stops when its term is over by its own clock"),
 	}
 	s.Spec = func() trial.Spec {
-		system := redis.SetNX{TTL: 5 * time.Second}
+		system := redis.SetNX{TTL: 5 * time.Second, Deadline: deadline == "on"}
 		mustText(&system.Value, value)
 		return trial.Spec{
 			System: system,
@@ -64,7 +66,7 @@ func caseH7() *Scenario {
 			Horizon: time.Minute,
 		}
 	}
-	s.Expect = func() Expectation { return sharedValue(value == "shared", work) }
+	s.Expect = func() Expectation { return sharedValue(value == "shared", deadline == "on", work) }
 	return s.fromField(Case{
 		Report: "sqlalchemy/dogpile.cache#171",
 		Seen:   "the report is of the other half: with a token for each thread a background thread cannot release the lock. With the option that it led to (thread_local_lock=False) nothing is raised where a thread is late, and LockError where the other one releases",
@@ -74,11 +76,15 @@ func caseH7() *Scenario {
 }
 
 // sharedValue: th1 has the lock at 2 ms, and its key stands through 5.001 unless it
-// releases before. th2 asks every 102 ms from 1 s on, and holds for three seconds. A
-// th1 that releases when th2 has been told goes by th2's value, where they share it.
-func sharedValue(shared bool, work time.Duration) Expectation {
+// releases before, as it does where it stops after 5 s. th2 asks every 102 ms from 1 s
+// on, and holds for three seconds. A th1 that releases when th2 has been told goes by
+// th2's value, where they share it.
+func sharedValue(shared, stops bool, work time.Duration) Expectation {
 	const gone = hop + 5*time.Second + time.Millisecond // since when the key is past its date
 	end1 := ask + work
+	if stops {
+		end1 = min(end1, 5*time.Second)
+	}
 	accepted2 := polled(time.Second+hop, min(end1+hop, gone)) + hop
 	end2 := accepted2 + 3*time.Second
 	e := Expectation{Promise: check.Kept, Belief: check.Exclusive, Progress: check.OK}
@@ -176,18 +182,20 @@ func evicted(goes bool, full, lasts, again time.Duration) Expectation {
 
 // caseH10 is a leader that renews its lock as soon as it reaches Redis again.
 func caseH10() *Scenario {
-	extend, again := "pexpire", 11*time.Second
+	extend, again, deadline := "pexpire", 11*time.Second, "off"
 	s := &Scenario{
 		Name:   "case-h10",
 		Claim:  "sibson/redbeat#127: a scheduler that was cut off renews its lock with a PEXPIRE that does not look whose it is, and goes on",
 		Claims: []string{"H10", "S65"},
+		Also:   []string{"deadline=on"},
 	}
 	s.Params = []Param{
 		choice("extend", &extend, []string{"pexpire", "compare"}, "how a client asks for a new term"),
 		milliseconds("c2-at", &again, 2*time.Second, 12*time.Second, "when c2 asks"),
+		choice("deadline", &deadline, []string{"off", "on"}, "whether a client stops when its term is over by its own clock"),
 	}
 	s.Spec = func() trial.Spec {
-		system := redis.SetNX{TTL: 10 * time.Second}
+		system := redis.SetNX{TTL: 10 * time.Second, Deadline: deadline == "on"}
 		mustText(&system.Extend, extend)
 		return trial.Spec{
 			System: system,
@@ -198,7 +206,7 @@ func caseH10() *Scenario {
 			Horizon:  time.Minute,
 		}
 	}
-	s.Expect = func() Expectation { return renewed(extend == "pexpire", again) }
+	s.Expect = func() Expectation { return renewed(extend == "pexpire", deadline == "on", again) }
 	return s.fromField(Case{
 		Report: "sibson/redbeat#127",
 		Seen:   "every task is sent twice, for good: both schedulers log \"beat: Extending lock...\" at each tick, and the key never expires",
@@ -210,12 +218,18 @@ func caseH10() *Scenario {
 // renewed: c1 believes from 2 ms on; its key stands through 10.001. c2 has the lock
 // with the first of its attempts, every 102 ms, after that. c1's extension is sent at
 // 13.002, when it reaches r1 again: it is refused, and c1 stops; or c2's key gets a new
-// term, and c1 works for 5 s more, and writes.
-func renewed(blind bool, again time.Duration) Expectation {
+// term, and c1 works for 5 s more, and writes. A c1 that stops after 10 s does none of
+// that.
+func renewed(blind, stops bool, again time.Duration) Expectation {
 	const sent = ask + 13*time.Second
 	accepted2 := polled(again+hop, hop+10*time.Second+time.Millisecond) + hop
 	end1 := sent + ask
 	e := Expectation{Promise: check.Kept, Belief: check.Overlapping, Progress: check.OK}
+	if stops {
+		e.Belief = check.Exclusive
+		e.Because = fmt.Sprintf("c1 stops at 10s, c2 believes from %s", short(accepted2))
+		return e
+	}
 	if blind {
 		end1 += 5*time.Second + ask
 		e.Promise, e.Breaches = check.Broken, []string{check.ConfirmedAfterLoss, check.LostLease}
