@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -42,6 +43,35 @@ func TestCases(t *testing.T) {
 			require.Equal(t, s.Expect(), back.Expect(), "the control of the cured case is the case")
 		})
 	}
+}
+
+// TestTheFieldInNumbers holds what the argument says of all cases together: there are
+// as many as rows, and so many of each kind.
+func TestTheFieldInNumbers(t *testing.T) {
+	t.Parallel()
+	var names []string
+	of := map[string]int{}
+	for _, s := range scenarios.All() {
+		if s.Case == nil {
+			continue
+		}
+		names = append(names, s.Name)
+		v := verdicts(t, s)
+		of["promise "+string(v.Promise.Status)]++
+		of["belief "+string(v.Belief.Status)]++
+		if v.Promise.Status == check.Broken && v.Promise.Breaches[0].Blame == check.Service {
+			of["the service's fault"]++
+		}
+	}
+	var want []string
+	for n := range 22 {
+		want = append(want, fmt.Sprintf("case-h%02d", n+1))
+	}
+	require.Equal(t, want, names)
+	require.Equal(t, map[string]int{
+		"promise kept": 9, "promise broken": 13, "the service's fault": 6,
+		"belief overlapping": 17, "belief exclusive": 5,
+	}, of)
 }
 
 // two is a number in two digits.
