@@ -160,6 +160,27 @@ func TestOldMaster(t *testing.T) {
 	require.Len(t, spells(r), 4)
 }
 
+// TestMasterIsDeposedInAnAnswer: n1 stands still from 0.801 to 4.006, and then writes
+// c2's question to its disk, so that it hears of another leader at 4.008. It asks the
+// replicas for the keepalive of 4.007 as their master, and is none when they have
+// answered: it does not know c1's session then, and must not say that there is none.
+func TestMasterIsDeposedInAnAnswer(t *testing.T) {
+	t.Parallel()
+	r, err := trial.Run(trial.Spec{
+		System: chubby.Lock{Config: raft.Config{Nodes: 3}},
+		Cast: trial.Cast{Clients: []trial.Client{
+			{Name: "c1", Script: trial.MustScript("acquire; work 9s; release")},
+			{Name: "c2", Script: trial.MustScript("until 1770ms; try")},
+		}},
+		Schedule: faults.MustParse("at 801ms  pause n1 gc 3205ms"),
+		Latency:  sim.Every(ms),
+		Horizon:  20 * sec,
+	})
+	require.NoError(t, err)
+	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+	require.Equal(t, []string{"c1 from 6ms", "c1 to 9.006s: release"}, spells(r))
+}
+
 // TestAnyFaults: who heeds the jeopardy is exclusive, whatever happens to replicas
 // and to what they say.
 func TestAnyFaults(t *testing.T) {

@@ -67,11 +67,7 @@ type lease struct {
 // Serve handles what a client asks: the master does.
 func (x *replica) Serve(n *raft.Node, r sim.Request) {
 	if !n.Leads() {
-		a := answer{moved: true}
-		if l := n.Leader(); l != nil && l != n {
-			a.master = l.Name()
-		}
-		r.Reply(a)
+		r.Reply(elsewhere(n))
 		return
 	}
 	switch q := r.Body.(type) {
@@ -86,11 +82,27 @@ func (x *replica) Serve(n *raft.Node, r sim.Request) {
 	case keepAlive:
 		x.extend(n, q.session)
 		// If the session is being ended, it has ended by then: the question to the replicas
-		// goes behind the command.
-		n.Read(func() { r.Reply(answer{ok: x.lease(q.session) != nil}) })
+		// goes behind the command. By then there may be another master, and the leases are
+		// its own.
+		n.Read(func() {
+			if !n.Leads() {
+				r.Reply(elsewhere(n))
+				return
+			}
+			r.Reply(answer{ok: x.lease(q.session) != nil})
+		})
 	case look:
 		n.Read(func() { r.Reply(answer{session: x.node(q.key).session}) })
 	}
+}
+
+// elsewhere is the answer of a replica that is not the master.
+func elsewhere(n *raft.Node) answer {
+	a := answer{moved: true}
+	if l := n.Leader(); l != nil && l != n {
+		a.master = l.Name()
+	}
+	return a
 }
 
 // Apply does what the log says.
