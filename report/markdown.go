@@ -111,7 +111,7 @@ A lock can fail in four ways, and most of the quarrel is about which of them is 
 
 - **promise**: did the lock service break its word? It promises that nobody else gets the lock for a term. If it hands the lock to another before that, tells a holder too early that it lost the lock, hands out a token that is not greater than the last, answers wrongly who holds it, or lets the next in before a lock-delay that it promised is over, the promise is broken; whose fault that is, each run says. The term counts from the sending of the request, less what the service declares that its clocks may be wrong by: a single Redis is held to TTL − (500 parts per million + 1 ms).
 - **belief**: did two clients believe at the same instant that they hold the lock? A client that was paused goes on believing, although its term is over and the service kept its word.
-- **damage**: did the resource suffer? A stale write accepted, an update lost, a mail sent twice, another's lock released. Doing work twice is a matter of efficiency, wrong data one of correctness.
+- **damage**: did the resource suffer? A stale write accepted, an update lost, a mail sent twice, another's lock released or prolonged. Doing work twice is a matter of efficiency, wrong data one of correctness.
 - **progress**: who waited how long, and did anybody wait for ever?
 
 Every figure was derived beforehand, in the first row of each run by the formula beside it, and then measured. Every run can be made again with the command in the first column (after go install ./cmd/simrun); an "also" or "control" row with --set before each of its settings. "damage none" only says that nothing was damaged: in some runs nothing was written. A key that has expired is noticed when somebody next asks for it.
