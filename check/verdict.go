@@ -120,9 +120,9 @@ type Damage struct {
 	Events []Wound `json:"events"`
 }
 
-// Wound is one thing that went wrong at the resource, or one lock that
-// another than its owner released or prolonged. They stand in the order in which they happened, but for torn writes,
-// which come last: only the end of the run shows them.
+// Wound is one thing that went wrong at the resource, or one lock that another than
+// its owner released or prolonged. They stand in the order in which they happened, but
+// for torn writes, which come last: only the end of the run shows them.
 type Wound struct {
 	// Kind is stale-write, lost-update, torn-write, duplicate-effect, wrong-release or
 	// wrong-renewal.

@@ -31,9 +31,9 @@ const (
 	Call Kind = iota + 1
 	// Return: operation Op ended with Outcome. All fields of its Call are
 	// repeated; but an acquire by who holds the lock already, where the lock counts,
-	// returns as the extension of that grant. For a granted acquire or extend: Anchor, Term, Until, Delay,
-	// Token, Value, Votes. Decided is set where the instant is known at which
-	// the deciding reply left the server.
+	// returns as the extension of that grant. For a granted acquire or extend: Anchor,
+	// Term, Until, Delay, Token, Value, Votes. Decided is set where the instant is known
+	// at which the deciding reply left the server.
 	Return
 	// Believe: client Who accepted Grant of Lock: from here on it believes that
 	// it holds the lock.

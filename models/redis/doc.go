@@ -4,8 +4,9 @@
 // # What is real
 //
 // The commands. Each of SET with NX and PX or without, GET, DEL, DELEX IFEQ,
-// PEXPIRE, INCR, and EVAL of the script that compares and deletes, is parsed and executed by miniredis, a Redis in Go, on its own dataset; there is no
-// connection and no goroutine: a command is dispatched as a function call.
+// PEXPIRE, INCR, and EVAL of the script that compares and deletes, is parsed and
+// executed by miniredis, a Redis in Go, on its own dataset; there is no connection and
+// no goroutine: a command is dispatched as a function call.
 //
 // # What is modelled
 //

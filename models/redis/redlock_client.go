@@ -100,8 +100,9 @@ func (l *redlock) clean(p *sim.Process, key, value string, votes []string) round
 }
 
 // Extend gives the key a new TTL on every node that has it with the value of g, and,
-// where the options say so, sets it on those that have none. The rules are those of Acquire; but a failure leaves the nodes as they are,
-// because the client may still hold the lock for its earlier term.
+// where the options say so, sets it on those that have none. The rules are those of
+// Acquire; but a failure leaves the nodes as they are, because the client may still
+// hold the lock for its earlier term.
 func (l *redlock) Extend(p *sim.Process, key string, g models.Grant) (models.Grant, error) {
 	watch := l.watch.started(p)
 	if l.FromFirst && watch.start > g.Deadline.Reading {
