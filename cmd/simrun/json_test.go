@@ -267,3 +267,24 @@ A11       Redlock should be analysed and tested by others, as Jepsen does
 	got = call(t, "claims", "S7", "S75")
 	require.Equal(t, output{2, "", "simrun: claims S75: want IDs of rows such as S7 or H14, or nothing for all\n"}, got)
 }
+
+// TestCase: a failure from the field says what was seen and what cures it, unless it
+// runs otherwise than it was reported.
+func TestCase(t *testing.T) {
+	told := scenarios.Find("case-h21").Case
+	got := call(t, "--scenario", "case-h21")
+	require.Equal(t, 0, got.code)
+	require.Contains(t, got.out, "\nseen      "+told.Seen[:40])
+	require.Contains(t, got.out, "\ncure      "+told.Cure+": "+told.Means[:20])
+	require.Contains(t, got.out, "\ncontrol   case-h21 "+told.Cure+": ")
+	require.Contains(t, call(t, "--scenario", "case-h21", "--format", "json").out, `"case":{"report":"github/gh-ost#224","seen":"GET_LOCK returned 1`)
+
+	file := file(t, "none.txt", "")
+	for _, args := range [][]string{{"--set", told.Cure}, {"--schedule", file}} {
+		got = call(t, append([]string{"--scenario", "case-h21"}, args...)...)
+		require.Equal(t, 0, got.code, got.err)
+		require.NotContains(t, got.out, "\nseen ")
+		require.NotContains(t, got.out, "\ncure ")
+	}
+	require.NotContains(t, call(t, "--scenario", "get-lock-galera", "--format", "json").out, `"case"`)
+}
