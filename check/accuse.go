@@ -10,6 +10,9 @@ import (
 // squeezed is the charge where a grant was made while others held the lock from
 // before it was asked for until after it was told.
 func (r *record) squeezed(f *finding) charge {
+	if c, ok := r.keyless(f.grant); ok {
+		return c
+	}
 	cause := fmt.Sprintf("%s was told at %s that it holds the lock, which was never free since it asked",
 		r.owner(f.grant), seconds(r.doneAt(&r.spans[f.span])))
 	if f.other != 0 {

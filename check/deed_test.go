@@ -24,13 +24,22 @@ type deed struct {
 	short  bool // an unknown extension that asked for less than was promised
 }
 
-// sessionEnd is the verb of no operation, but of the service's record that the
-// session of a grant has ended: a deed of one instant and one sequence number.
-const sessionEnd = history.Verb(99)
+// Verbs of no operation, but of the service's record that the session of a grant has
+// ended, or its key expired: deeds of one instant and one sequence number.
+const (
+	sessionEnd = history.Verb(99) - iota
+	keyExpiry
+)
+
+// record tells whether d is such a deed.
+func (d deed) record() bool { return d.verb == sessionEnd || d.verb == keyExpiry }
 
 func (d deed) String() string {
-	if d.verb == sessionEnd {
+	switch d.verb {
+	case sessionEnd:
 		return fmt.Sprintf("lock %d grant %d session ends [%d#%d]", d.lock, d.grant, d.c, d.cs)
+	case keyExpiry:
+		return fmt.Sprintf("lock %d grant %d key expires [%d#%d]", d.lock, d.grant, d.c, d.cs)
 	}
 	verb, _ := d.verb.MarshalText()
 	out, _ := d.out.MarshalText()
@@ -60,7 +69,7 @@ func marks(ds []deed, tie func(of int, ret bool) uint64) []mark {
 	var ms []mark
 	for i, d := range ds {
 		ms = append(ms, mark{d.c, tie(i, false), i, false})
-		if d.out != history.Unknown && d.verb != sessionEnd {
+		if d.out != history.Unknown && !d.record() {
 			ms = append(ms, mark{d.r, tie(i, true), i, true})
 		}
 	}
@@ -70,7 +79,7 @@ func marks(ds []deed, tie func(of int, ret bool) uint64) []mark {
 			ds[m.of].rs = int64(n)
 		} else {
 			ds[m.of].cs = int64(n)
-			if ds[m.of].verb == sessionEnd {
+			if ds[m.of].record() {
 				ds[m.of].rs = int64(n)
 			}
 		}
@@ -103,8 +112,9 @@ func lay(ds []deed, ms []mark, delay int64, unit time.Duration, late func() (hol
 		if arrive {
 			flush(e.At)
 		}
-		if d.verb == sessionEnd {
-			h.Add(history.Event{At: e.At, Kind: history.Freed, Who: "s", Lock: e.Lock, Value: d.value(), Why: history.FreedSession})
+		if d.record() {
+			why := map[history.Verb]string{sessionEnd: history.FreedSession, keyExpiry: history.FreedExpired}[d.verb]
+			h.Add(history.Event{At: e.At, Kind: history.Freed, Who: "s", Lock: e.Lock, Value: d.value(), Why: why})
 			continue
 		}
 		if !m.ret {

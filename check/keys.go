@@ -16,6 +16,7 @@ type keys struct {
 	sorted  bool
 	values  index[string]
 	byValue []int32 // freed, by value
+	next    []int32 // by value: where the next goes, while they are sorted
 	at      []int32 // by value: where its own begin in byValue
 
 	traced   bool
@@ -62,11 +63,11 @@ func (k *keys) sort(r *record) {
 		k.at[id] += k.at[id-1]
 	}
 	k.byValue = grown(k.byValue[:0], len(k.freed))
-	next := append([]int32(nil), k.at...)
+	k.next = append(k.next[:0], k.at...)
 	for _, i := range k.freed {
 		id, _ := k.values.find(r.event(i).Value)
-		k.byValue[next[id]] = i
-		next[id]++
+		k.byValue[k.next[id]] = i
+		k.next[id]++
 	}
 }
 

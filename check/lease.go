@@ -58,6 +58,7 @@ type fact struct {
 //   - an unknown acquire is dropped, unless an operation confirms it: then it is
 //     a grant that promises nothing, made by the return of that operation;
 //   - the end of a session ends the promises of its grants, which were made before;
+//   - a grant was made before its key expired, if the service is one and recorded that;
 //   - refusals are dropped, and nothing comes of a "not held" for a grant that
 //     never was.
 type lease struct {
@@ -199,7 +200,7 @@ func (l *lease) emit(r *record, i int32, reads bool) {
 		return // about no grant: nothing to hold against
 	case s.verb == history.Acquire && s.outcome == history.OK:
 		c.act, c.left, c.token = granted, f.confirmed, r.event(s.ret).Token
-		c.ret = min(c.ret, f.ended)
+		c.ret = min(r.made(s), f.ended)
 		l.promise(r, s, f, &c)
 	case s.verb == history.Acquire && s.outcome == history.Unknown && f.confirmed > 0:
 		c.act, c.left = granted, f.confirmed

@@ -86,7 +86,7 @@ func (o *oracle) search(m moment) bool {
 		}
 		n := m
 		n.mask |= 1 << i
-		if d.verb == sessionEnd && !o.made(m, d) {
+		if d.record() && !o.made(m, d) {
 			continue
 		}
 		if o.apply(&n, d) && o.search(n) {
@@ -100,8 +100,8 @@ func (o *oracle) search(m moment) bool {
 	return false
 }
 
-// made reports whether the grant whose session ends with d had been made, if its
-// client was ever told of it.
+// made reports whether the grant whose session ends with d, or whose key expires, had
+// been made, if its client was ever told of it.
 func (o *oracle) made(m moment, d deed) bool {
 	for i, a := range o.ds {
 		if a.verb == history.Acquire && a.grant == d.grant && a.out == history.OK && a.cs < d.cs {
@@ -131,8 +131,8 @@ func (o *oracle) over(m *moment, grant int) int16 {
 func (o *oracle) apply(m *moment, d deed) bool {
 	mine := m.holder == int8(d.grant)
 	switch {
-	case d.verb == sessionEnd:
-		if mine {
+	case d.record():
+		if mine && d.verb == sessionEnd {
 			m.until = min(m.until, o.over(m, d.grant))
 		}
 		return true

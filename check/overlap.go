@@ -94,6 +94,9 @@ func (r *record) accepted(p *spell, ended time.Duration, what string) charge {
 		return charge{fmt.Sprintf("%s accepted at %s a lock that had ended with its %s on %s at %s",
 			c, seconds(p.from), r.event(i).Why, r.event(i).Who, seconds(ended)), Recipe, c}
 	}
+	if c, ok := r.keyless(p.grant); ok {
+		return c
+	}
 	cause := fmt.Sprintf("%s accepted at %s a lock whose term had ended at %s", c, seconds(p.from), seconds(ended))
 	if what != "" {
 		cause = what + "; " + cause

@@ -43,6 +43,42 @@ func (l *lease) clip(r *record, n int32, f *fact) {
 	f.cutExcl = min(f.cutExcl, max(f.ended, r.instant(after(r.event(i).At, f.delay))))
 }
 
+// expired is the event with which the service recorded that the key of the grant that s
+// was told of had expired, and it was told of it all the same; none for all others. Of a
+// lock that several nodes vote on, one node's record says nothing.
+func (r *record) expired(s *span) int32 {
+	e := r.event(s.ret)
+	if e.Votes != "" {
+		return none
+	}
+	for _, i := range r.freedOf(e.Value, s.call, s.ret) {
+		if f := r.event(i); f.Why == history.FreedExpired && f.Lock == e.Lock {
+			return i
+		}
+	}
+	return none
+}
+
+// made is the last position at which the grant that s was told of can have been made.
+func (r *record) made(s *span) pos {
+	if i := r.expired(s); i != none {
+		return min(r.returnPos(s), eventPos(i))
+	}
+	return r.returnPos(s)
+}
+
+// keyless is the charge against the recipe of a client that was told of grant n when its
+// key had expired: it has not looked at it. There may be none.
+func (r *record) keyless(n int32) (charge, bool) {
+	s, ok := r.granted(n)
+	if !ok || r.expired(s) == none {
+		return charge{}, false
+	}
+	e := r.event(r.expired(s))
+	return charge{fmt.Sprintf("%s was told at %s that it holds the lock, though its own key had expired on %s at %s",
+		r.owner(n), seconds(r.doneAt(s)), e.Who, seconds(e.At)), Recipe, r.owner(n)}, true
+}
+
 // session returns the event that ended the session behind grant n at an instant;
 // none where it was something else that ended the promise then.
 func (r *record) session(n int32, ended time.Duration) int32 {

@@ -53,13 +53,18 @@ func TestASessionEndsThePromise(t *testing.T) {
 
 // TestAGrantIsNotOlderThanTheEndOfItsSession: etcd#11456, H14: B, whose session
 // had ended while it queued, is told that it holds the lock when A gives it back,
-// and so is C.
+// and so is C. It is so whether the service promises its locks for a term or for as
+// long as the session lasts.
 func TestAGrantIsNotOlderThanTheEndOfItsSession(t *testing.T) {
-	for _, told := range []bool{true, false} {
+	for _, c := range []struct {
+		why  string
+		told bool
+	}{{history.FreedSession, true}, {history.FreedSession, false}, {history.FreedExpired, true}, {history.FreedExpired, false}} {
+		told := c.told
 		tp := newTape()
 		tp.granted(0, .01, "A", 1, 100, value("a"))
 		tp.call(1, "B", history.Acquire, 2)
-		tp.freed(3, "etcd", "b", history.FreedSession, "")
+		tp.freed(3, "etcd", "b", c.why, "")
 		tp.call(5, "A", history.Release, 1)
 		tp.ret(5.01, "A", history.OK)
 		if told {
@@ -69,6 +74,26 @@ func TestAGrantIsNotOlderThanTheEndOfItsSession(t *testing.T) {
 		}
 		p := Verdict(&tp.h).Promise
 		require.Equal(t, told, p.Status == Broken, p.Breaches)
+		if told && c.why == history.FreedExpired {
+			b := p.Breaches[0]
+			require.Equal(t, "B was told at 5.020 that it holds the lock, though its own key had expired on etcd at 3.000", b.Cause)
+			require.Equal(t, []any{DoubleGrant, Recipe, "B"}, []any{b.Kind, b.Blame, b.Who})
+		}
+	}
+}
+
+// Of a lock that several nodes vote on, the key of one may go while the others are
+// still asked.
+func TestAGrantOfSeveralNodesIsNotOneNodes(t *testing.T) {
+	for votes, want := range map[string]Status{"r1,r2,r3": Kept, "": Broken} {
+		tp := newTape()
+		tp.granted(0, .01, "A", 1, 100, value("a"))
+		tp.call(1, "B", history.Acquire, 2)
+		tp.freed(1.5, "r1", "b", history.FreedExpired, "")
+		tp.call(1.6, "A", history.Release, 1)
+		tp.ret(1.7, "A", history.OK)
+		tp.ret(2, "B", history.OK, promise(10), value("b"), func(e *history.Event) { e.Votes = votes })
+		require.Equal(t, want, Verdict(&tp.h).Promise.Status, votes)
 	}
 }
 

@@ -53,6 +53,11 @@ func tiny(r source, ops int, grid int64) (ds []deed, delay int64) {
 		at := last[g] + small(r, 3)
 		ds = append(ds, deed{grant: g, lock: g % locks, verb: sessionEnd, out: history.OK, c: at, r: at})
 	}
+	if r.IntN(4) == 0 {
+		g := 1 + r.IntN(grants)
+		at := small(r, grid)
+		ds = append(ds, deed{grant: g, lock: g % locks, verb: keyExpiry, out: history.OK, c: at, r: at})
+	}
 	if r.IntN(2) == 0 {
 		number(r, ds)
 	}

@@ -94,6 +94,9 @@ func (r *record) ran(n int32, until time.Duration) string {
 // doubleGrant says why the service made grant b, told at told, while a stood
 // until until.
 func (r *record) doubleGrant(a, b int32, told, until time.Duration) charge {
+	if c, ok := r.keyless(b); ok {
+		return c
+	}
 	stop := int32(len(r.h.Events))
 	if newer, ok := r.granted(b); ok {
 		stop = newer.ret

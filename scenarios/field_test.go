@@ -69,7 +69,7 @@ func TestTheFieldInNumbers(t *testing.T) {
 	}
 	require.Equal(t, want, names)
 	require.Equal(t, map[string]int{
-		"promise kept": 9, "promise broken": 13, "the service's fault": 6,
+		"promise kept": 8, "promise broken": 14, "the service's fault": 6,
 		"belief overlapping": 17, "belief exclusive": 5,
 	}, of)
 }

@@ -197,7 +197,7 @@ func Pairs() []Pair {
 			Claim:    Statement{"Operators", "The lock was taken, and the job ran twice; or nobody got it any more.", "public reports, each named in its row"},
 			Answer:   Statement{"Maintainers", "A comparison, one command in the place of two, another look: a line of the client.", "the same reports"},
 			Right:    "Yes. In 6 of the 22 reports the service failed; in most others the client's recipe.",
-			Found:    "Each run is the schedule of a public report, at its figures. Two clients believed in 17 of the 22; in 4 all others had to wait, or wait still; in one a holder was told of a loss that had not been. In 9 the promise was kept, and a client went on after a pause, a cut, an error or the end of its session, or was not told. In 13 it was broken: in 6 by the service (a clock, a memory that was lost or full, a failover, a lock that is one node's), in 7 by what a client sent or left out. The cure was the client's in 15, the operators' in 5; in 2 no lock could have helped, and the store has to check.",
+			Found:    "Each run is the schedule of a public report, at its figures. Two clients believed in 17 of the 22; in 4 all others had to wait, or wait still; in one a holder was told of a loss that had not been. In 8 the promise was kept, and a client went on after a pause, a cut or an error, or was not told. In 14 it was broken: in 6 by the service (a clock, a memory that was lost or full, a failover, a lock that is one node's), in 8 by what a client sent or left out. The cure was the client's in 15, the operators' in 5; in 2 no lock could have helped, and the store has to check.",
 			Decides:  "Whether the recipe is followed to the letter, and whether those who run the servers know that a lock is kept there.",
 		},
 	}
