@@ -179,6 +179,20 @@ func TestCauseOfWindowIsTheBreachWhereThereIsOne(t *testing.T) {
 	require.Equal(t, "r3", v.Belief.Windows[0].Who)
 }
 
+// H10: what the service has confirmed in the middle of a window is not why it began.
+func TestCauseOfWindowIsNoLaterBreach(t *testing.T) {
+	tp := newTape()
+	tp.granted(0, 1, "c1", 1, 10)
+	tp.granted(10.5, 11, "c2", 2, 30)
+	tp.call(13, "c1", history.Extend, 1)
+	tp.ret(13.5, "c1", history.OK, promise(23))
+	tp.end(20, "c1", "")
+	v := Verdict(&tp.h)
+	require.Equal(t, ConfirmedAfterLoss, v.Promise.Breaches[0].Kind)
+	require.Equal(t, "c1's term ended at 10.000; c1 has no deadline of its own and went on believing until 20.000", v.Belief.Windows[0].Cause)
+	require.Equal(t, Recipe, v.Belief.Windows[0].Blame)
+}
+
 func TestCauseOfWindowWithoutAGrant(t *testing.T) {
 	tp := newTape()
 	tp.granted(0, 1, "c1", 1, 10)

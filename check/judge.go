@@ -11,7 +11,7 @@ type Judge struct {
 	sweep sweep
 
 	disputed  index[dispute]
-	disputes  []charge // by dispute
+	disputes  []accusation
 	believers believers
 	objects   objects
 	waits     waits

@@ -10,7 +10,8 @@ import (
 
 // overlapCause says why two clients or more believed in w, by the spells among
 // which those that make it are: because the service broke its word between two of
-// them, or because one of them went on believing after its promise was over.
+// them, or because one of them went on believing after its promise was over. What was
+// promised when w had begun is no cause of it.
 func (j *Judge) overlapCause(w *Window, spells []int32) charge {
 	r := &j.rec
 	var stale *spell
@@ -22,12 +23,12 @@ func (j *Judge) overlapCause(w *Window, spells []int32) charge {
 		}
 		for _, k := range spells[i+1:] {
 			if q := &r.spells[k]; q.client != p.client && w.To <= q.to {
-				if c, ok := j.dispute(p.grant, q.grant); ok {
-					return c
+				if d, ok := j.dispute(p.grant, q.grant); ok && d.at <= w.From {
+					return d.charge
 				}
 			}
 		}
-		if end := r.promiseEnd(p.grant); end < p.to && (stale == nil || end < ended) {
+		if end := r.promisedAt(p.grant, w.From); end < p.to && (stale == nil || end < ended) {
 			stale, ended = p, end
 		}
 	}
@@ -47,6 +48,12 @@ func (r *record) promiseEnd(n int32) time.Duration {
 	return end
 }
 
+// promisedAt is the end of the promise of grant n, by what it had been promised at an
+// instant.
+func (r *record) promisedAt(n int32, at time.Duration) time.Duration {
+	return min(r.promiseEnd(n), r.standing(n, int32(r.instant(at+1)/2)))
+}
+
 // lingering is the charge against the holder that believed in p after its
 // promise had ended: what kept it from noticing, or that it had no way to.
 func (r *record) lingering(p *spell, ended, at time.Duration) charge {
@@ -56,7 +63,7 @@ func (r *record) lingering(p *spell, ended, at time.Duration) charge {
 	}
 	end := r.over(c, p.grant, ended)
 	session := r.session(p.grant, ended) != none
-	if !session && r.standing(p.grant, int32(len(r.h.Events))) > ended {
+	if !session && r.grants[p.grant].given == ended {
 		end = fmt.Sprintf("%s's lock was given up or cut off at %s", c, seconds(ended))
 	}
 	what, hindered := r.hindrance(p.grant, ended)

@@ -14,10 +14,16 @@ type dispute struct{ a, b int32 }
 
 func between(a, b int32) dispute { return dispute{min(a, b), max(a, b)} }
 
+// accusation is what is known about a dispute, and when it came to light.
+type accusation struct {
+	charge
+	at time.Duration
+}
+
 // contest notes what is known about two grants, unless something is already.
-func (j *Judge) contest(a, b int32, c charge) {
+func (j *Judge) contest(a, b int32, at time.Duration, c charge) {
 	if k := j.disputed.of(between(a, b)); int(k) == len(j.disputes) {
-		j.disputes = append(j.disputes, c)
+		j.disputes = append(j.disputes, accusation{c, at})
 	}
 }
 
@@ -88,14 +94,14 @@ func (j *Judge) breach(f *finding) Breach {
 	case squeezed:
 		b.Kind = DoubleGrant
 		c = r.squeezed(f)
-		j.contest(f.other, f.grant, c)
+		j.contest(f.other, f.grant, b.At, c)
 	case ungranted, premature, afterwards:
 		b.Kind = ConfirmedAfterLoss
 		c = r.misconfirmed(f)
 	case lostEarly:
 		b.Kind = LostLease
 		until := r.standing(f.grant, r.spans[f.span].ret)
-		b.Early = r.early(until, b.At)
+		b.Early = early(until, b.At)
 		c = j.lost(f, until)
 	case unordered:
 		b.Kind = TokenOrder
@@ -127,8 +133,8 @@ func (j *Judge) overlapping(f *finding, b *Breach) charge {
 		if b.At >= until { // it was told late of what had been decided in time
 			b.At = min(b.At, r.grantedBy(f.other, until-1))
 		}
-		b.Early = r.early(until, b.At)
-		j.contest(f.grant, f.other, c)
+		b.Early = early(until, b.At)
+		j.contest(f.grant, f.other, b.At, c)
 		return c
 	}
 	b.Kind = ConfirmedAfterLoss
@@ -139,30 +145,30 @@ func (j *Judge) overlapping(f *finding, b *Breach) charge {
 	}
 	b.At = max(b.At, r.event(r.spans[h.confSpan].ret).At)
 	c := r.confirmedAfterLoss(f, h.confSpan, until)
-	j.contest(f.grant, f.other, c)
+	j.contest(f.grant, f.other, b.At, c)
 	return c
 }
 
-// early is how long before the end of a promise t was. A promise without an end
-// is counted to the end of the run.
-func (r *record) early(until, t time.Duration) time.Duration {
+// early is how long before the end of a promise t was; 0 for one without an end, from
+// which nothing can be counted.
+func early(until, t time.Duration) time.Duration {
 	if until == history.Forever {
-		until = r.h.End
+		return 0
 	}
 	return max(0, until-t)
 }
 
 // dispute returns what is known about the service having made both grants, if it
 // should not have.
-func (j *Judge) dispute(a, b int32) (charge, bool) {
+func (j *Judge) dispute(a, b int32) (accusation, bool) {
 	if len(j.disputes) == 0 {
-		return charge{}, false
+		return accusation{}, false
 	}
 	if k, ok := j.disputed.find(between(a, b)); ok {
 		return j.disputes[k], true
 	}
 	if a == b {
-		return charge{}, false
+		return accusation{}, false
 	}
 	// Of many grants that overlap, each is named with one other only.
 	r := &j.rec
@@ -171,11 +177,11 @@ func (j *Judge) dispute(a, b int32) (charge, bool) {
 	}
 	newer, ok := r.granted(b)
 	if !ok || !r.older(a, b) {
-		return charge{}, false
+		return accusation{}, false
 	}
 	told, until := r.event(newer.ret).At, min(r.standing(a, newer.ret), r.promiseEnd(a))
 	if newer.lock != r.grants[a].lock || until <= told {
-		return charge{}, false
+		return accusation{}, false
 	}
-	return r.doubleGrant(a, b, told, until), true
+	return accusation{r.doubleGrant(a, b, told, until), told}, true
 }

@@ -71,7 +71,7 @@ type Breach struct {
 	At time.Duration `json:"-"`
 	// Early is how long before the end of the promise, or of its lock-delay, that
 	// was, for a double-grant and a lost-lease; 0 otherwise, and where the promise
-	// was over already. A promise without an end counts to the end of the run.
+	// was over already, or had no end.
 	Early time.Duration `json:"-"`
 	// Cause is one sentence from recorded events.
 	Cause string `json:"cause"`
