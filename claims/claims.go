@@ -48,7 +48,7 @@ func Weighed(id string) string {
 		"A9",         // always measure
 		"K14", "T21", // consensus, and a fence
 		"A11", "K13", // Jepsen
-		"R9", "S42": // what Redis says
+		"R9", "S42", "T18": // what Redis says
 		return "What is a matter of opinion"
 	}
 	return ""

@@ -11,7 +11,7 @@ func redis() Source {
 		{"R6", "a replica does not expire keys by itself but waits for the primary's DEL"},
 		{"R7", "WAIT makes no consistent store of Redis"},
 		{"R8", "a key with a TTL of 1000 s is gone at once when the clock is set ahead by 2000 s"},
-		{"R9", "use fencing tokens, and know that a live process may have lost the lock it extends"},
+		{"R9", "use fencing tokens; a TTL goes by a clock that can be set, and a live process may have lost the lock that it extends"},
 	}}
 }
 

@@ -23,7 +23,7 @@ func conditional(name string) *Scenario {
 	if name == "read-modify-write" {
 		s.Pair, header = "pause", "none"
 		s.Claim = "with the best of locks, a file that is read, changed and written back loses an update when the holder is paused"
-		s.Claims = []string{"K3", "K4", "S7"}
+		s.Claims = []string{"K3", "K4", "S7", "S5", "K1", "T3"}
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),

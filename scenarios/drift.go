@@ -22,7 +22,7 @@ func redlockDrift(name string) *Scenario {
 	s := &Scenario{
 		Name: name, Pair: "drift",
 		Claim:  "clocks ten per cent off, with the usual allowance of one: the lock is given away early",
-		Claims: []string{"A7", "K13", "S31"},
+		Claims: []string{"A7", "K13", "S31", "S37"},
 	}
 	control := "redlock-drift-ppm"
 	if name == "redlock-drift-ppm" {

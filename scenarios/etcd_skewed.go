@@ -22,7 +22,7 @@ func etcdSkewed() *Scenario {
 		Name:   "etcd-skewed",
 		Pair:   "consensus",
 		Claim:  "with clocks hundreds of seconds apart, one server paused and one crashed, etcd's keys lose no update, nor does its lock break",
-		Claims: []string{"J1", "E1", "E2", "K14", "S23"},
+		Claims: []string{"J1", "E1", "E2", "K14", "S23", "K9"},
 	}
 	s.Params = []Param{choice("counts", &counts, countsNames, "by which clock a leader counts leases: since 3.5, in 3.4, in 3.0")}
 	s.Spec = func() trial.Spec {

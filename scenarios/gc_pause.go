@@ -133,7 +133,7 @@ func gcPauseRedis() *Scenario {
 		Name:   "gc-pause-redis",
 		Pair:   "pause",
 		Claim:  "the same pause on SET NX PX: Redis keeps its word, and two clients hold the lock",
-		Claims: []string{"S7", "S25", "T6", "T7"},
+		Claims: []string{"S7", "S25", "T6"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, 100*time.Millisecond, time.Hour, "PX of the key"),

@@ -19,7 +19,7 @@ func gcInFlightRedis() *Scenario {
 	s := &Scenario{
 		Name: "gc-in-flight-redis", Pair: "in-flight",
 		Claim:  "a client of one Redis that measures its attempt refuses a lock that is over; the usual recipe takes it",
-		Claims: []string{"A9", "T22", "T23", "S40"},
+		Claims: []string{"A9", "T23", "S40"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, leastTTL, most, "PX of the key"),

@@ -20,7 +20,7 @@ func partitionedHolder() *Scenario {
 		Name:   "partitioned-holder",
 		Pair:   "recipe",
 		Claim:  "a client that is cut off right after it got the lock keeps all others waiting for a TTL, each time anew",
-		Claims: []string{"R3", "A1", "S6"},
+		Claims: []string{"R3", "A1", "S6", "T2"},
 		Also:   []string{"times=1", "times=3"},
 	}
 	s.Params = []Param{

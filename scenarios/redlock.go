@@ -83,7 +83,7 @@ func secondHolder(lost bool, ttl, again time.Duration, why string) Expectation {
 func redlockRestart(name string) *Scenario {
 	ttl, at, again, down := 10*time.Second, 500*time.Millisecond, 2*time.Second, time.Duration(0)
 	persistence, crash := "none", "power-loss"
-	s := &Scenario{Name: name, Pair: "restart", Claims: []string{"S33", "K11", "T20", "H3"}}
+	s := &Scenario{Name: name, Pair: "restart", Claims: []string{"S33", "K11", "H3"}}
 	control := Control{Name: "redlock-restart-fsync"}
 	switch name {
 	case "redlock-restart-fsync":
@@ -160,7 +160,7 @@ func redlockClockJump(name string) *Scenario {
 	ttl, at, again, jump, how := 10*time.Second, 500*time.Millisecond, time.Second, 11*time.Second, "step"
 	s := &Scenario{
 		Name: name, Pair: "clock", Claim: "a node whose clock jumps forgets a lock that is still held",
-		Claims: []string{"K10", "S29", "R8", "H2"},
+		Claims: []string{"K10", "S29", "S37", "T20", "R8", "H2"},
 	}
 	expiry, control := redis.Wall, Control{Name: "redlock-clock-jump-monotonic"}
 	if name == "redlock-clock-jump-monotonic" {
@@ -301,7 +301,7 @@ func redlockGCAfterGrant() *Scenario {
 		Name:   "redlock-gc-after-grant",
 		Pair:   "pause",
 		Claim:  "a pause after the grant is noticed too late: Redlock keeps its word, two clients hold the lock",
-		Claims: []string{"A1", "S40"},
+		Claims: []string{"A1", "S40", "T20", "S37"},
 	}
 	s.Params = []Param{
 		milliseconds("ttl", &ttl, leastTTL, most, "PX of the keys"),

@@ -33,7 +33,7 @@ func serverDown() *Scenario {
 	s := &Scenario{
 		Name: "server-down", Pair: "overkill",
 		Claim:  "when the only Redis is down nobody gets a lock; one of five is not missed",
-		Claims: []string{"T15", "K2", "S43"},
+		Claims: []string{"T15", "K2", "S43", "S18"},
 	}
 	s.Params = []Param{choice("system", &system, []string{"single", "redlock"}, "one Redis, or five")}
 	s.Spec = func() trial.Spec {

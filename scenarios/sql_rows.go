@@ -126,7 +126,7 @@ func sameDatabase() *Scenario {
 		Name:   "same-database",
 		Pair:   "database",
 		Claim:  "where lock and work are in one database, a transaction loses no update; a lease beside it does",
-		Claims: []string{"S58", "S2", "T25"},
+		Claims: []string{"S58", "S2", "T25", "T21"},
 		Also:   []string{"lock=version"},
 	}
 	s.Params = []Param{

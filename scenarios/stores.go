@@ -86,7 +86,7 @@ func twoStoresCrash() *Scenario {
 		Name:   "two-stores-crash",
 		Pair:   "fence",
 		Claim:  "a holder that dies between two stores leaves half of its change; a lock with a token is no transaction",
-		Claims: []string{"T25", "S58"},
+		Claims: []string{"T25", "S58", "J4"},
 	}
 	s.Params = []Param{
 		duration("ttl", &ttl, time.Millisecond, "the term of a lease"),

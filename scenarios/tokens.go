@@ -66,7 +66,7 @@ func redlockIncr() *Scenario {
 	s := &Scenario{
 		Name: "redlock-incr", Pair: "mint",
 		Claim:  "counters on the nodes of a majority make no order: a token repeats or falls",
-		Claims: []string{"K8", "S38"},
+		Claims: []string{"K8", "S38", "T20"},
 	}
 	s.Also = []string{"token=sum", "token=min"}
 	s.Params = []Param{choice("token", &token, []string{"max", "sum", "min"}, "what is made of the counters of a majority")}

@@ -25,6 +25,7 @@ func watchdog() *Scenario {
 		Name: "watchdog", Pair: "pause",
 		Claim:  "a watchdog keeps the lock for long work, and stands still with its process",
 		Claims: []string{"S11", "S64", "S65", "T24"},
+		Also:   []string{"by=off trouble=none"},
 	}
 	s.Params = []Param{
 		choice("by", &by, []string{"own", "main", "off"}, "who extends: a thread of its own, the main thread while it works, nobody"),

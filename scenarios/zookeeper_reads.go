@@ -18,7 +18,7 @@ func zookeeperStaleRead() *Scenario {
 		Name:   "zookeeper-stale-read",
 		Pair:   "consensus",
 		Claim:  "a read without sync may be old: a server that is behind says that nobody holds the lock",
-		Claims: []string{"S46", "S18", "S19"},
+		Claims: []string{"S18", "S19"},
 	}
 	s.Params = []Param{
 		milliseconds("lag", &lag, time.Millisecond, 300*time.Millisecond, "how long messages take from n1 to n3, c2's server"),

@@ -92,7 +92,7 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, 1, strings.Count(got.out, "\n"))
 	r := decode[run](t, got.out)[0]
 	require.Equal(t, "redlock-restart", r.Scenario)
-	require.Equal(t, []string{"S33", "K11", "T20", "H3"}, r.Claims)
+	require.Equal(t, []string{"S33", "K11", "H3"}, r.Claims)
 	require.Equal(t, "power-loss", r.Parameters["crash"])
 	require.Equal(t, "broken", r.Verdicts.Promise.Status)
 	require.Equal(t, "double-grant", r.Verdicts.Promise.Breaches[0].Kind)

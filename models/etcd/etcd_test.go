@@ -227,6 +227,19 @@ func TestWatchIsResumed(t *testing.T) {
 	}
 }
 
+// TestWatchIsLate is the exception of E2: a watch tells of what its node has heard. n3 is
+// cut off from 1.2 to 4, and so c2 waits there for a key that is gone at 2, as n1 knows.
+func TestWatchIsLate(t *testing.T) {
+	t.Parallel()
+	system := etcd.Etcd{TTL: 10 * sec, Order: map[string][]string{"c2": {"n3"}}}
+	r := run(t, system, "at 1200ms partition n3|n1,n2 2800ms",
+		client("c1", "acquire; until 2s; release"), client("c2", "until 1s; acquire; release"))
+	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+	require.Equal(t, 2005*ms, freedAt(&r)[0], "a hop, and the majority's disks")
+	require.Len(t, grants(&r), 2)
+	require.Greater(t, grants(&r)[1].At, 4*sec)
+}
+
 // Test15247 is etcd#15247: a leader that has stood still, and been replaced without
 // knowing it, does not answer keepalives from what it remembers. When n1 is back at
 // 9.8, it has a keepalive of 9.506 and a lease until 10.007, and hears nothing of n2,
