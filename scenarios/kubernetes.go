@@ -75,18 +75,19 @@ func kubernetesClock() *Scenario {
 		// c1's next renewal is the first of 2s, 4s, 6s ... after c2 has taken over.
 		taken := attemptFrom(first, at)
 		noticed := taken.Truncate(electionPeriod) + electionPeriod
-		end1, worst := noticed, electionPeriod
+		end1, worst, why := noticed, electionPeriod, "at once"
 		e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant}
 		switch {
 		case stop == "deadline":
 			end1, worst = end1+electionRenew, worst+electionRenew
+			why = "when it has tried for RenewDeadline, as client-go does"
 		default: // it was promised RenewDeadline from its last renewal
 			e.Breaches = append(e.Breaches, check.LostLease)
 		}
 		e.Overlap = end1 - taken
 		e.Belief = check.Overlapping
-		e.Because = fmt.Sprintf("c2's first attempt after the jump is at %s; c1 finds its name at its next renewal, at %s, and stops at %s; overlap = %s, and at most %s",
-			short(taken), short(noticed), short(end1), short(e.Overlap), short(worst))
+		e.Because = fmt.Sprintf("c2's first attempt after the jump is at %s; c1 finds its name at its next renewal, at %s, and stops %s, at %s; overlap = %s, and at most %s",
+			short(taken), short(noticed), why, short(end1), short(e.Overlap), short(worst))
 		// In a tie with its notice, c1's write is on its way first.
 		if write2 := taken + time.Second; write1 <= end1 && write1 > write2 {
 			e.Damage = []string{check.StaleWrite}

@@ -247,7 +247,7 @@ func unreplicated(on bool, work, after, again time.Duration) Expectation {
 	early := again < promoted || again == promoted && after > 0
 	end1, accepted2 := ask+work, again+ask
 	e.Promise, e.Breaches = check.Broken, []string{check.DoubleGrant, check.LostLease}
-	e.Because = fmt.Sprintf("r2 would have the key at 202ms, but takes over at %s", short(promoted))
+	e.Because = fmt.Sprintf("r1 dies at 100ms, before r2 has the key, which would be at 202ms; r2 takes over at %s", short(promoted))
 	switch {
 	case early:
 		e.Breaches = e.Breaches[1:]

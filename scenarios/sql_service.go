@@ -83,7 +83,7 @@ func heartbeatLost() *Scenario {
 		return trial.Spec{
 			System: sql.Lease{TTL: 20 * time.Second, Clock: sql.Watched},
 			Cast: two("acquire; "+watch+"; work 40s; write doc; release",
-				"until 6s; acquire every 1s; work 1s; write doc; work 20s; release"),
+				"until 6s; acquire every 1s; work 1s; write doc; work 15s; release"),
 			Schedule: faults.MustParse("at 10s  restart db kill 2s"),
 			Latency:  sim.Every(hop),
 			Horizon:  2 * time.Minute,
