@@ -3,14 +3,17 @@ package trial_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"locksim/check"
+	"locksim/faults"
 	"locksim/history"
 	"locksim/models"
+	"locksim/models/catalog"
 	"locksim/sim"
 	"locksim/trial"
 )
@@ -74,5 +77,42 @@ func TestAnyway(t *testing.T) {
 			require.Equal(t, "c2 believed from 1.000 on without having been granted the lock", r.Belief.Windows[0].Cause)
 			require.Equal(t, 1, told)
 		})
+	}
+}
+
+// TestAnywayOfEverySystem: whatever an acquire that failed has left behind, a client that
+// goes on can call the release, and what else its lock can do.
+func TestAnywayOfEverySystem(t *testing.T) {
+	t.Parallel()
+	for _, e := range catalog.Systems() {
+		if e.Name == "lease" { // nothing can come between
+			continue
+		}
+		nodes := map[string]string{
+			"lease": "lease", "set-nx": "r1", "redlock": "r1 r2 r3 r4 r5", "quorum": "r1 r2 r3", "lease-table": "db", "advisory": "db", "row": "db", "job-runs": "db",
+		}[e.Name]
+		if nodes == "" {
+			nodes = "n1 n2 n3"
+		}
+		for _, fault := range [...]string{"restart %s kill 1m", "restart %s power-loss 3s", "cut c2>%s", "cut %s>c2", "cut %s>c2 8s"} {
+			for after := range time.Duration(9) {
+				t.Run(fmt.Sprintf("%s/%s/%d", e.Name, fault, after), func(t *testing.T) {
+					t.Parallel()
+					var schedule strings.Builder
+					for n := range strings.FieldsSeq(nodes) {
+						fmt.Fprintf(&schedule, "at %v  %s\n", time.Second+after*time.Millisecond, fmt.Sprintf(fault, n))
+					}
+					spec := trial.Spec{
+						System:   e.New(),
+						Cast:     cast(client("c2", "until 1s; try anyway; work 2s; release; try anyway; work 1s; release")),
+						Schedule: faults.MustParse(schedule.String()),
+						Latency:  sim.Every(time.Millisecond),
+						Horizon:  2 * time.Minute,
+					}
+					_, err := trial.Run(spec)
+					require.NoError(t, err)
+				})
+			}
+		}
 	}
 }

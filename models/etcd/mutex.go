@@ -84,6 +84,9 @@ func (s *session) wait(p *sim.Process, prefix string, newest int64) {
 // is in the answer; the library does not look.
 func (l *lock) Release(p *sim.Process, key string, g models.Grant) error {
 	s := l.client(p).take(g.Value)
+	if s == nil { // of an acquire that failed (mutex.go: ErrLockReleased)
+		return models.ErrNotHeld
+	}
 	s.stop()
 	o, err := ask[outcome](p, s.client, txn{name: "unlock", then: []op{{kind: remove, key: g.Value}}}, l.Timeout)
 	s.close(p)

@@ -131,6 +131,9 @@ func (t *term) extend(p *sim.Process) (models.Grant, error) {
 // its name from the record.
 func (l *lock) Release(p *sim.Process, key string, _ models.Grant) error {
 	e := l.elector(p, key)
+	if e.term == nil { // it has never led, as far as it knows
+		return models.ErrNotHeld
+	}
 	e.term.ended.Fire()
 	if !l.ReleaseOnCancel {
 		return errKept
