@@ -222,11 +222,15 @@ func (r *recorder) extend(p *sim.Process, h *holding) {
 // renew is an extension by whoever watches over h: unless that ignores it, or quits
 // and tells nobody, a failure of any kind ends the work.
 func (r *recorder) renew(p *sim.Process, h *holding) {
+	watch := h.watch // another watch may be there, or none, when the answer comes
+	if watch == nil {
+		return
+	}
 	h.renewals++
 	outcome := r.ask(p, h)
 	switch {
-	case outcome == history.OK || h.watch.Ignore:
-	case h.watch.Quit:
+	case outcome == history.OK || watch.Ignore:
+	case watch.Quit:
 		h.watch = nil
 	case outcome == history.NotHeld:
 		r.lose(p, h, history.DoubtLost)

@@ -110,3 +110,20 @@ func TestCheck(t *testing.T) {
 		require.Equal(t, check.Overlapping, r.Belief.Status, schedule)
 	}
 }
+
+// TestTwoWatches: one that ends unheard ends the other too, also where that is asking,
+// or about to.
+func TestTwoWatches(t *testing.T) {
+	t.Parallel()
+	for _, watches := range []string{"watch every 3s; watch every 3s quit", "watch every 4s; watch every 3s quit", "watch every 4s main; watch every 3s quit"} {
+		r := watched(t, watches, "at 5s  partition c1|r1 2s")
+		require.Equal(t, check.Overlapping, r.Belief.Status)
+		last := time.Duration(0)
+		for _, e := range r.History.Events {
+			if e.Kind == history.Call && e.Verb == history.Extend {
+				last = e.At
+			}
+		}
+		require.Less(t, last, 7*time.Second)
+	}
+}
