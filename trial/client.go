@@ -137,12 +137,14 @@ func (c *client) idle(p *sim.Process, d time.Duration) {
 
 // try makes one attempt at the lock key, as the line l has it.
 func (c *client) try(p *sim.Process, l *Line, key string) bool {
-	held := c.holding(l.Key)
-	h := c.recorder.acquire(p, key, held, l.Anyway)
-	if h == nil || h == held {
-		return h != nil
+	h := c.recorder.acquire(p, key, c.held, l.Anyway)
+	if h == nil {
+		return false
 	}
-	h.called = l.Key
+	h.called = append(h.called, l.Key)
+	if slices.Contains(c.held, h) {
+		return true
+	}
 	h.onLoss = c.interrupt
 	c.held = append(c.held, h)
 	return true
@@ -240,7 +242,7 @@ func (c *client) unsure() *holding {
 // holding is the grant that was acquired last of the lock that the script calls so.
 func (c *client) holding(called string) *holding {
 	for _, h := range slices.Backward(c.held) {
-		if h.called == called {
+		if slices.Contains(h.called, called) {
 			return h
 		}
 	}
@@ -251,7 +253,7 @@ func (c *client) holding(called string) *holding {
 // last: to its release; without a lock, to the end.
 func (c *client) stop(i int) int {
 	if n := len(c.held); n > 0 {
-		return c.releaseOf(c.held[n-1].called, i)
+		return c.releaseOf(c.held[n-1].called[0], i)
 	}
 	return len(c.script)
 }

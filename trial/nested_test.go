@@ -11,6 +11,7 @@ import (
 	"locksim/history"
 	"locksim/models"
 	"locksim/models/resource"
+	"locksim/models/sql"
 	"locksim/sim"
 	"locksim/trial"
 )
@@ -183,4 +184,27 @@ func TestResourcesOnOneServer(t *testing.T) {
 	members.Resources = []models.Resource{resource.Plain("doc"), annex{"notes", "doc"}, annex{"notes", "doc"}}
 	_, err := trial.Run(trial.Spec{Cast: members})
 	require.ErrorContains(t, err, `cast: resource "notes": there is another machine of that name`)
+}
+
+// TestNestedByAnotherName: S61. A lock that a script calls by its date, and by what that
+// is today, is one lock: the last release gives it back, whichever name comes last.
+func TestNestedByAnotherName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, script string }{
+		{"a date", "acquire x-{date}; acquire x-1970-01-01; release x-{date}; work 1s; release x-1970-01-01"},
+		{"two dates", "acquire x-{date}; try x-{date+7h}; release x-{date+7h}; work 1s; release x-{date}"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := trial.Test(t, trial.Spec{
+				System:  sql.Advisory{},
+				Cast:    cast(client("c1", c.script), client("c2", "until 500ms; acquire x-1970-01-01; release x-1970-01-01")),
+				Latency: sim.Every(time.Millisecond),
+				Horizon: time.Minute,
+			})
+			require.Equal(t, check.Kept, r.Promise.Status)
+			require.Equal(t, check.Exclusive, r.Belief.Status)
+			require.InDelta(t, .5, r.Progress.Longest.Seconds(), .2, "from 0.5 to 1")
+		})
+	}
 }

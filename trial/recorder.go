@@ -3,6 +3,7 @@ package trial
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +46,9 @@ type holding struct {
 	renewals int
 	// nested is how often it was acquired again.
 	nested int
-	// called is how the client's script calls the lock.
-	called string
+	// called is how the client's script calls the lock, for each time that it was
+	// acquired.
+	called []string
 	// onLoss is called when the client learns of the loss.
 	onLoss func()
 }
@@ -76,11 +78,11 @@ func (r *recorder) lose(p *sim.Process, h *holding, why string) {
 	}
 }
 
-// acquire makes one attempt of a client that holds held, or nil, of that lock. It
-// returns nil when the lock was not granted, for whatever reason: nobody may believe
-// in an outcome that it does not know, unless its library does, or its program goes on
-// anyway. It returns held where the lock counts.
-func (r *recorder) acquire(p *sim.Process, key string, held *holding, anyway bool) *holding {
+// acquire makes one attempt of a client that holds held. It returns nil when the lock
+// was not granted, for whatever reason: nobody may believe in an outcome that it does
+// not know, unless its library does, or its program goes on anyway. Where the lock
+// counts, it returns one of held.
+func (r *recorder) acquire(p *sim.Process, key string, held []*holding, anyway bool) *holding {
 	r.grants++
 	call := r.call(p, history.Acquire, key, r.grants)
 	g, err := r.lock.Acquire(p, key)
@@ -105,12 +107,14 @@ func (r *recorder) acquire(p *sim.Process, key string, held *holding, anyway boo
 	return h
 }
 
-// again takes down that a client acquired once more what it holds, which e is the
-// return of: that extends the grant it has.
-func (r *recorder) again(p *sim.Process, c calling, e history.Event, held *holding, g *models.Grant) *holding {
-	if held == nil || held.grant.Value != g.Value {
+// again takes down that a client acquired once more what is among all that it holds,
+// which e is the return of: that extends the grant it has.
+func (r *recorder) again(p *sim.Process, c calling, e history.Event, all []*holding, g *models.Grant) *holding {
+	i := slices.IndexFunc(all, func(h *holding) bool { return h.key == e.Lock && h.grant.Value == g.Value })
+	if i < 0 {
 		panic(fmt.Sprintf("the lock returned an impossible grant for acquire of %q: nested in %q: want the value of a grant that the client holds", e.Lock, g.Value))
 	}
+	held := all[i]
 	e.Verb, e.Grant, e.Why = history.Extend, held.id, history.ExtendAgain
 	r.renewed(p, held, c, e, *g)
 	held.nested++
