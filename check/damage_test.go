@@ -163,8 +163,8 @@ func TestLostUpdateWithinThePromise(t *testing.T) {
 	tp.wrote(3, "c1", 1, 7, 5, 0)
 	w := woundsOf(tp)
 	require.Len(t, w, 1)
-	require.Equal(t, Recipe, w[0].Blame)
-	require.Contains(t, w[0].Cause, "; c1's grant was still promised to it")
+	require.Equal(t, []any{Recipe, "c2"}, []any{w[0].Blame, w[0].Who})
+	require.Contains(t, w[0].Cause, "; c2 held no lock")
 }
 
 // Who updates from what it had read, under the lock, did nothing wrong when a client

@@ -50,7 +50,7 @@ func (j *Judge) lostUpdate(e *history.Event, p *past) charge {
 	case other.Anchor != 0:
 		c := charge{fmt.Sprintf("%s wrote then what it had checked at %s", e.Who, seconds(other.Anchor)), Resource, e.Who}
 		return c.of(did)
-	case j.rec.promised(e) && other.Grant != 0 && !j.rec.promised(other):
+	case j.rec.promised(e) && !j.rec.promised(other):
 		return j.rec.outlived(other).of(did)
 	case j.rec.promised(e) && j.rec.promised(other) && j.rec.lockOf(e.Grant) != j.rec.lockOf(other.Grant):
 		c := charge{"each was promised a lock of its own", Recipe, ""}
