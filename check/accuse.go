@@ -71,9 +71,9 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 		return c
 	}
 	end := r.ended(f.grant, 0, s.ret, until)
-	if end == none && r.unheard(f.grant, s) {
-		return charge{fmt.Sprintf("%s told itself at %s that it does not hold the lock, when no message had reached it since its grant; %s",
-			r.owner(f.grant), seconds(r.doneAt(s)), r.ran(f.grant, until)), Recipe, r.owner(f.grant)}
+	if since, ok := r.unheard(f.grant, f.span); ok && end == none {
+		return charge{fmt.Sprintf("%s told itself at %s that it does not hold the lock, when no message had reached it since its %s; %s",
+			r.owner(f.grant), seconds(r.doneAt(s)), since, r.ran(f.grant, until)), Recipe, r.owner(f.grant)}
 	}
 	if end == none {
 		return charge{fmt.Sprintf("%s; %s", told, r.ran(f.grant, until)), Service, ""}
@@ -83,24 +83,30 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 	return c
 }
 
-// unheard reports whether no message has reached the client of grant n since its
-// acquire, which it was answered by one, until s returned.
-func (r *record) unheard(n int32, s *span) bool {
-	g, ok := r.granted(n)
-	if !ok {
-		return false
+// unheard reports whether no message has reached the client of grant n since what it
+// was granted last by one, its grant or an extension, until span i returned.
+func (r *record) unheard(n, i int32) (since string, ok bool) {
+	s := &r.spans[i]
+	k := r.stood(n, s.ret)
+	if k == none || r.spans[k].ret > s.call {
+		return "", false
 	}
+	last := &r.spans[k]
 	answered := false
-	for i := g.call; i < s.ret; i++ {
+	for i := last.call; i < s.ret; i++ {
 		switch e := r.event(i); {
 		case e.Kind != history.Send || e.Verb != history.Reply || e.Peer != r.owner(n):
-		case e.Until <= r.event(g.ret).At:
+		case e.Until <= r.event(last.ret).At:
 			answered = true
 		case e.Until <= r.event(s.ret).At:
-			return false
+			return "", false
 		}
 	}
-	return answered
+	since = "grant"
+	if last.verb == history.Extend {
+		since = confirmation(last)
+	}
+	return since, answered
 }
 
 // later names the operation that confirmed the grant of f after the operation of

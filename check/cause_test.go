@@ -225,6 +225,29 @@ func TestALossThatNobodyToldBlamesTheRecipe(t *testing.T) {
 	}
 }
 
+// H13: the same, where an extension has told it since that it holds the lock.
+func TestALossThatNobodyToldSinceAnExtension(t *testing.T) {
+	for _, c := range []struct {
+		arrives float64
+		blame   Blame
+	}{{5, Recipe}, {5.5, Service}, {6, Service}, {6.5, Recipe}} {
+		tp := newTape()
+		tp.granted(0, 1, "c1", 1, 10)
+		tp.call(4, "c1", history.Extend, 1)
+		for _, at := range []float64{5, c.arrives} {
+			tp.on(4.5, history.Event{Kind: history.Send, Verb: history.Reply, Who: "r1", Peer: "c1", Until: sec(at)})
+		}
+		tp.ret(5, "c1", history.OK, promise(14))
+		tp.call(6, "c1", history.Extend, 1)
+		tp.ret(6, "c1", history.NotHeld)
+		b := breachOf(t, tp)
+		require.Equal(t, c.blame, b.Blame, c.arrives)
+		if c.blame == Recipe {
+			require.Contains(t, b.Cause, "when no message had reached it since its extension; c1's term ran to 14.000")
+		}
+	}
+}
+
 func TestCauseOfTokenOrder(t *testing.T) {
 	tp := newTape()
 	tp.granted(0, .01, "c1", 1, 10, token(34))
