@@ -75,3 +75,42 @@ func TestCauseAfterAWrongRenewal(t *testing.T) {
 		})
 	}
 }
+
+// prolonged gives the key of value v a new term by who's PEXPIRE.
+func (t *tape) prolonged(s float64, lock, v, who string) {
+	t.on(s, history.Event{Kind: history.Prolonged, Who: "r1", Lock: lock, Value: v, Peer: who, Why: "PEXPIRE"})
+}
+
+// H10: a client that gives another's key a new term may give it a shorter one.
+func TestARenewalThatCutsAnothersTermShort(t *testing.T) {
+	cut := func(between func(*tape)) Breach {
+		tp := newTape()
+		tp.granted(1, 1.01, "c2", 2, 21, value("v2"), standing("r1"))
+		between(tp)
+		tp.freed(9, "r1", "v2", history.FreedExpired, "")
+		tp.granted(9.5, 9.6, "c3", 3, 19, value("v3"), standing("r1"))
+		return breachOf(t, tp)
+	}
+	clock := func(s float64) func(*tape) {
+		return func(tp *tape) { tp.fault(s, "r1", "clock-step r1 +9s", "stepped +9s") }
+	}
+	b := cut(func(tp *tape) { tp.prolonged(7, "doc", "v2", "c1") })
+	require.Equal(t, []any{DoubleGrant, Holder, "c1"}, []any{b.Kind, b.Blame, b.Who})
+	require.Equal(t, "c1's PEXPIRE at 7.000 gave c2's key on r1 a new term, which was over at 9.000; c3's grant at 9.600 needed it; c2's term ran to 21.000", b.Cause)
+	b = cut(func(tp *tape) { clock(6)(tp); tp.prolonged(7, "doc", "v2", "c1") })
+	require.Equal(t, "c1", b.Who, "the term began after the step")
+	for name, between := range map[string]func(*tape){
+		"a step after it": func(tp *tape) { tp.prolonged(7, "doc", "v2", "c1"); clock(8)(tp) },
+		"its own":         func(tp *tape) { tp.prolonged(7, "doc", "v2", "c2") },
+		"another lock":    func(tp *tape) { tp.prolonged(7, "other", "v2", "c1") },
+		"another's key":   func(tp *tape) { tp.prolonged(7, "doc", "v9", "c1") },
+		"before its last": func(tp *tape) {
+			tp.prolonged(7, "doc", "v2", "c1")
+			tp.call(8, "c2", history.Extend, 2)
+			tp.ret(8.01, "c2", history.OK, promise(28), value("v2"), standing("r1"))
+		},
+	} {
+		b = cut(between)
+		require.Equal(t, []any{Service, "r1"}, []any{b.Blame, b.Who}, name)
+	}
+}

@@ -302,12 +302,30 @@ func (r *record) ending(a, i int32) charge {
 	if k := r.stood(a, i); r.spans[k].ret < i && r.standsOn(&r.spans[k], node) {
 		timed = &r.spans[k]
 	}
-	if f := r.turned(node, "+", timed.call, i); f != nil {
+	f := r.turned(node, "+", timed.call, i)
+	if k := r.cut(a, timed.call, i); k != none && (f == nil || f.At < r.event(k).At) {
+		c := r.renewal(owner, r.event(k))
+		c.cause += fmt.Sprintf(", which was over at %s", at)
+		return c
+	}
+	if f != nil {
 		return charge{
 			fmt.Sprintf("%s's clock %s at %s and it freed %s's key", node, f.Why, seconds(f.At), owner), Service, node,
 		}
 	}
 	return charge{fmt.Sprintf("%s freed %s's key at %s", node, owner, at), Service, node}
+}
+
+// cut is the last event from event from to event end at which another client gave the
+// key of grant a that ended then a new term on its node, or none.
+func (r *record) cut(a, from, end int32) int32 {
+	for i := end - 1; i > from; i-- {
+		e, over := r.event(i), r.event(end)
+		if e.Kind == history.Prolonged && e.Who == over.Who && e.Lock == over.Lock && e.Value == over.Value && e.Peer != r.owner(a) {
+			return i
+		}
+	}
+	return none
 }
 
 // deletion says who deleted owner's key at event i, and blames that client.
