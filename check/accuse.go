@@ -18,6 +18,10 @@ func (r *record) squeezed(f *finding) charge {
 	if f.other != 0 {
 		cause += fmt.Sprintf(": %s was granted it at %s", r.owner(f.other), seconds(r.grantedBy(f.other, r.doneAt(&r.spans[f.span]))))
 	}
+	if c, ok := r.anothers(f.grant, &r.spans[f.span]); ok { // which told it so
+		c.cause += "; " + cause
+		return c
+	}
 	return charge{cause, Service, ""}
 }
 
@@ -33,8 +37,8 @@ func (r *record) confirmedAfterLoss(f *finding, proof int32, until time.Duration
 		r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), end, seconds(until),
 		r.owner(f.other), seconds(r.doneAt(&r.spans[f.span]))), Service, ""}
 	// It was another's key that it was about: the service did as it was asked.
-	if r.anothers(f.grant, s, history.Freed) != nil || r.anothers(f.grant, s, history.Prolonged) != nil {
-		c.blame, c.who = Holder, r.owner(f.grant)
+	if d, ok := r.anothers(f.grant, s); ok {
+		c.blame, c.who = d.blame, d.who
 	}
 	return c
 }
@@ -50,8 +54,15 @@ func (r *record) misconfirmed(f *finding) charge {
 	case afterwards:
 		why = "it had released the lock already"
 	}
-	return charge{fmt.Sprintf("%s's %s was confirmed at %s, though %s",
-		r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), why), Service, ""}
+	told := fmt.Sprintf("%s's %s was confirmed at %s, though %s", r.owner(f.grant), confirmation(s), seconds(r.doneAt(s)), why)
+	if c, ok := r.anothers(f.grant, s); ok {
+		c.cause += "; " + told
+		return c
+	}
+	if f.fault == ungranted && r.belief(f.grant) != nil {
+		return charge{told + ", and it had gone on without", Recipe, r.owner(f.grant)}
+	}
+	return charge{told, Service, ""}
 }
 
 // lost is the charge where a holder was told that it had lost the lock.
@@ -59,8 +70,8 @@ func (j *Judge) lost(f *finding, until time.Duration) charge {
 	r := &j.rec
 	s := &r.spans[f.span]
 	told := fmt.Sprintf("%s was told at %s that it does not hold the lock", r.owner(f.grant), seconds(r.doneAt(s)))
-	if proof := j.later(f, until); proof != "" {
-		return charge{told + ", though " + proof, Service, ""}
+	if proof := j.later(f, until); proof != none {
+		return j.gainsaid(f.grant, proof, told+", though ")
 	}
 	c, ok := r.strayed(f.grant, history.StrayedRelease, s.call, s.ret)
 	if !ok {
@@ -109,29 +120,36 @@ func (r *record) unheard(n, i int32) (since string, ok bool) {
 	return since, answered
 }
 
-// later names the operation that confirmed the grant of f after the operation of
-// f, where that is what is wrong with it: its promise was over, or its release had
-// been called.
-func (j *Judge) later(f *finding, until time.Duration) string {
+// later is the operation that confirmed the grant of f after the operation of f, where
+// that is what is wrong with it: its promise was over, or its release had been called.
+func (j *Judge) later(f *finding, until time.Duration) int32 {
 	r := &j.rec
 	s, h := &r.spans[f.span], &j.sweep.holds[f.grant]
 	end := r.returnPos(s)
 	leaving := h.release != nil && h.release.call < end
 	if !leaving && min(r.instant(until), j.lease.facts[f.grant].cutLoss) >= end {
-		return ""
+		return none
 	}
-	proof := h.confSpan
 	if h.release != nil && !leaving {
-		proof = h.release.span
+		return h.release.span
 	}
-	if proof == none {
-		return ""
-	}
+	return h.confSpan
+}
+
+// gainsaid is the charge where the operation proof confirmed grant n after what is said.
+// Where it was about another's key, the service did as it was asked.
+func (j *Judge) gainsaid(n, proof int32, said string) charge {
+	r := &j.rec
 	p := &r.spans[proof]
 	if p.verb == history.Read {
-		return fmt.Sprintf("%s's read at %s named it as the holder", r.clients.keys[p.client], seconds(r.doneAt(p)))
+		return charge{fmt.Sprintf("%s%s's read at %s named it as the holder", said, r.clients.keys[p.client], seconds(r.doneAt(p))), Service, ""}
 	}
-	return fmt.Sprintf("its %s was confirmed at %s", confirmation(p), seconds(r.doneAt(p)))
+	cause := fmt.Sprintf("%sits %s was confirmed at %s", said, confirmation(p), seconds(r.doneAt(p)))
+	if c, ok := r.anothers(n, p); ok {
+		c.cause += "; " + cause
+		return c
+	}
+	return charge{cause, Service, ""}
 }
 
 // unordered is the charge where a token is not greater than that of an earlier
@@ -206,23 +224,23 @@ func (j *Judge) staleRead(f *finding) charge {
 	cause := fmt.Sprintf("%s's read at %s found no holder, though %s held the lock from %s on",
 		r.clients.keys[s.client], seconds(r.doneAt(s)), r.owner(f.grant), seconds(r.grantedBy(f.grant, r.doneAt(s))))
 	until := r.standing(f.grant, s.ret)
-	proof := j.later(f, until)
-	if proof != "" {
-		cause += ": " + proof
+	c, proof := charge{cause, Service, ""}, j.later(f, until)
+	if proof != none {
+		c = j.gainsaid(f.grant, proof, cause+": ")
 	}
 	if answered, e := r.succeeded(s); e != nil {
-		cause += fmt.Sprintf("; %s answered, and %s had become the leader at %s", answered.Who, e.Who, seconds(e.At))
-		return charge{cause, Service, answered.Who}
+		c.cause += fmt.Sprintf("; %s answered, and %s had become the leader at %s", answered.Who, e.Who, seconds(e.At))
+		return charge{c.cause, Service, answered.Who}
 	}
 	stop := s.ret
 	if d := r.decision(s); d != none {
 		stop = d
 	}
 	end := r.ended(f.grant, 0, stop, until)
-	if proof != "" || end == none {
-		return charge{cause, Service, ""}
+	if proof != none || end == none {
+		return c
 	}
-	c := r.ending(f.grant, end)
+	c = r.ending(f.grant, end)
 	c.cause += "; " + cause
 	return c
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -129,7 +130,12 @@ func (j *Judge) overlapping(f *finding, b *Breach) charge {
 	}
 	if until > b.At || !proven {
 		b.Kind = DoubleGrant
-		c := r.doubleGrant(f.grant, f.other, b.At, until)
+		c, ok := r.anothers(f.other, &r.spans[f.span])
+		if ok { // that is all that proves it
+			c.cause += fmt.Sprintf("; %s was told at %s that it holds the lock while %s", r.owner(f.other), seconds(b.At), r.ran(f.grant, until))
+		} else {
+			c = r.doubleGrant(f.grant, f.other, b.At, until)
+		}
 		if b.At >= until { // it was told late of what had been decided in time
 			b.At = min(b.At, r.grantedBy(f.other, until-1))
 		}

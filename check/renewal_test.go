@@ -81,6 +81,50 @@ func (t *tape) prolonged(s float64, lock, v, who string) {
 	t.on(s, history.Event{Kind: history.Prolonged, Who: "r1", Lock: lock, Value: v, Peer: who, Why: "PEXPIRE"})
 }
 
+// H10, H11: who went on without knowing, and was then told of another's key that it is
+// its own, has not been given the lock: whatever that contradicts is its own doing.
+func TestAnothersKeyProvesNothing(t *testing.T) {
+	tp := newTape()
+	tp.granted(.5, .6, "c1", 1, 11, value("v1"))
+	tp.call(2, "c2", history.Acquire, 2)
+	tp.ret(2.05, "c2", history.Unknown, value("v2"))
+	tp.call(4, "c2", history.Release, 2)
+	tp.freed(4.001, "r1", "v1", history.FreedDeleted, "c2")
+	tp.ret(4.002, "c2", history.OK)
+	b := breachOf(t, tp)
+	require.Equal(t, []any{DoubleGrant, Holder, "c2"}, []any{b.Kind, b.Blame, b.Who})
+	require.Equal(t, "c2's request at 4.001 deleted c1's key on r1; c2 was told at 4.002 that it holds the lock, "+
+		"which was never free since it asked: c1 was granted it at 0.600", b.Cause)
+
+	// Where the lock was free for some time since it asked.
+	tp = newTape()
+	tp.call(0, "c2", history.Acquire, 2)
+	tp.ret(.05, "c2", history.Unknown, value("v2"))
+	tp.granted(.5, .6, "c1", 1, 11, value("v1"))
+	tp.call(4, "c2", history.Extend, 2)
+	tp.prolonged(4.001, "doc", "v1", "c2")
+	tp.ret(4.002, "c2", history.OK, promise(14), value("v2"))
+	b = breachOf(t, tp)
+	require.Equal(t, []any{DoubleGrant, Holder, "c2"}, []any{b.Kind, b.Blame, b.Who})
+	require.Equal(t, "c2's PEXPIRE at 4.001 gave c1's key on r1 a new term; c2 was told at 4.002 that it holds the lock while c1's term ran to 11.000", b.Cause)
+}
+
+// What the client does meanwhile to the key of another lock is no matter of this one.
+func TestAnotherLocksKey(t *testing.T) {
+	for _, c := range []struct {
+		lock  string
+		blame Blame
+	}{{"doc", Holder}, {"other", Service}} {
+		tp := newTape()
+		tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+		tp.granted(11.4, 11.5, "c2", 2, 21.4, value("v2"))
+		tp.call(13, "c1", history.Extend, 1)
+		tp.prolonged(13.001, c.lock, "v2", "c1")
+		tp.ret(13.002, "c1", history.OK, promise(23), value("v1"))
+		require.Equal(t, c.blame, breachOf(t, tp).Blame, c.lock)
+	}
+}
+
 // H10: a client that gives another's key a new term may give it a shorter one.
 func TestARenewalThatCutsAnothersTermShort(t *testing.T) {
 	cut := func(between func(*tape)) Breach {
@@ -113,4 +157,63 @@ func TestARenewalThatCutsAnothersTermShort(t *testing.T) {
 		b = cut(between)
 		require.Equal(t, []any{Service, "r1"}, []any{b.Blame, b.Who}, name)
 	}
+}
+
+// H10: who is told rightly that its lock is gone, and later that it has it, because the
+// key is another's, has itself to blame for the contradiction.
+func TestGainsaidByAnothersKey(t *testing.T) {
+	const renewal = "c1's PEXPIRE at 13.001 gave c2's key on r1 a new term; "
+	const lost = "c1 was told at 12.010 that it does not hold the lock, though its extension was confirmed at 13.002"
+	const read = "c3's read at 12.210 found no holder, though c1 held the lock from 1.010 on: its extension was confirmed at 13.002"
+	for _, c := range []struct {
+		key, before string
+		blame       Blame
+		who         string
+	}{{"v2", renewal, Holder, "c1"}, {"v1", "", Service, ""}} {
+		tp := newTape()
+		tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+		tp.call(12, "c1", history.Extend, 1)
+		tp.ret(12.01, "c1", history.NotHeld)
+		tp.callOn(12.2, "c3", history.Read, 0, "doc")
+		tp.ret(12.21, "c3", history.OK)
+		tp.granted(12.4, 12.5, "c2", 2, 22.4, value("v2"))
+		tp.call(13, "c1", history.Extend, 1)
+		tp.prolonged(13.001, "doc", c.key, "c1")
+		tp.ret(13.002, "c1", history.OK, promise(23), value("v1"))
+		kinds := map[string]string{}
+		for _, b := range Verdict(&tp.h).Promise.Breaches {
+			require.Equal(t, []any{c.blame, c.who}, []any{b.Blame, b.Who}, b.Kind)
+			kinds[b.Kind] = b.Cause
+		}
+		require.Equal(t, c.before+lost, kinds[LostLease])
+		require.Equal(t, c.before+read, kinds[StaleRead])
+		require.Contains(t, kinds, ConfirmedAfterLoss)
+	}
+}
+
+// H11: what confirms a grant that was refused is no promise of the service, where the
+// client had gone on all the same. Without that, the service says two things.
+func TestConfirmedWithoutAGrant(t *testing.T) {
+	refused := func(believes bool, key string) Breach {
+		tp := newTape()
+		tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+		tp.call(2, "c2", history.Acquire, 2)
+		tp.ret(2.01, "c2", history.Refused, value("v2"))
+		if believes {
+			tp.on(2.01, history.Event{Kind: history.Believe, Who: "c2", Grant: 2, Lock: "doc"})
+		}
+		tp.call(13, "c2", history.Release, 2)
+		if key != "" {
+			tp.freed(13.001, "r1", key, history.FreedDeleted, "c2")
+		}
+		tp.ret(13.002, "c2", history.OK)
+		return breachOf(t, tp)
+	}
+	b := refused(true, "")
+	require.Equal(t, []any{Recipe, "c2"}, []any{b.Blame, b.Who})
+	require.Equal(t, "c2's release was confirmed at 13.002, though it had never been granted, and it had gone on without", b.Cause)
+	require.Equal(t, Service, refused(false, "").Blame)
+	b = refused(true, "v1")
+	require.Equal(t, []any{Holder, "c2"}, []any{b.Blame, b.Who})
+	require.Contains(t, b.Cause, "deleted c1's key on r1; c2's release was confirmed at 13.002, though it had never been granted")
 }

@@ -353,24 +353,39 @@ func (r *record) misled(n, stop int32) (charge, bool) {
 	if k == none || r.spans[k].verb != history.Extend {
 		return charge{}, false
 	}
-	e := r.anothers(n, &r.spans[k], history.Prolonged)
-	if e == nil {
-		return charge{}, false
-	}
-	return r.renewal(r.holding(e), e), true
+	return r.anothers(n, &r.spans[k])
 }
 
 // anothers is what the client of grant n did, in the operation s, to a key that was not
-// that of its grant: deleted it, or prolonged it. It is nil where there is none.
-func (r *record) anothers(n int32, s *span, how history.Kind) *history.Event {
-	mine := r.reply(n)
+// that of its grant: deleted it, or prolonged it. There may be none, as in an acquire,
+// which may have cleared away what an earlier one had left.
+func (r *record) anothers(n int32, s *span) (charge, bool) {
+	mine := r.value(n)
+	if mine == "" || s.verb == history.Acquire {
+		return charge{}, false
+	}
 	for i := s.call; i < s.ret; i++ {
 		e := r.event(i)
-		if e.Kind == how && e.Peer == r.owner(n) && mine != nil && e.Value != mine.Value && (how != history.Freed || e.Why == history.FreedDeleted) {
-			return e
+		if e.Peer != r.owner(n) || e.Lock != r.locks.keys[s.lock] || e.Value == mine {
+			continue
+		}
+		switch {
+		case e.Kind == history.Prolonged:
+			return r.renewal(r.holding(e), e), true
+		case e.Kind == history.Freed && e.Why == history.FreedDeleted:
+			return r.deletion(r.holding(e), i), true
 		}
 	}
-	return nil
+	return charge{}, false
+}
+
+// value is by what the client of grant n knows its key, whatever it was told of its
+// acquire; "" where that is not known.
+func (r *record) value(n int32) string {
+	if k := r.grantOf(n); k != none && r.spans[k].ret != none {
+		return r.event(r.spans[k].ret).Value
+	}
+	return ""
 }
 
 // holding is the client whose grant the key of e stands for.
