@@ -86,7 +86,9 @@ func (c *client) do(p *sim.Process, l *Line, i int) int {
 		}
 	case "release":
 		if !c.release(p, l.Key) && l.Retry > 0 {
-			p.Sleep(l.Retry)
+			if c.lost() == nil {
+				c.idle(p, l.Retry)
+			}
 			return c.askedFor(l.Key, i)
 		}
 	case "read", "once":

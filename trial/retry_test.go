@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -51,4 +52,23 @@ func TestReleaseRetry(t *testing.T) {
 			require.Equal(t, check.Kept, r.Promise.Status)
 		})
 	}
+}
+
+// TestLossEndsTheWaitToRetry: S59, S66. Who waits to do a job again when it loses the lock
+// around it gives that back at once.
+func TestLossEndsTheWaitToRetry(t *testing.T) {
+	t.Parallel()
+	r := trial.Test(t, trial.Spec{
+		System:   redis.SetNX{TTL: 2 * time.Second, Deadline: true},
+		Cast:     cast(client("c1", "acquire a; work 1s; acquire b; release b retry 5s; work 9s; release a")),
+		Schedule: faults.MustParse("before c1.release#1  drop c1>r1"),
+		Latency:  sim.Every(time.Millisecond),
+	})
+	var released []string
+	for _, e := range r.History.Events {
+		if e.Kind == history.Call && e.Verb == history.Release {
+			released = append(released, fmt.Sprint(e.Lock, " ", e.At))
+		}
+	}
+	require.Equal(t, []string{"b 1.004s", "a 2s"}, released)
 }
