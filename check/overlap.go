@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func (j *Judge) overlapCause(w *Window, spells []int32) charge {
 // promiseEnd is the instant at which the promise of grant n ended: what it was
 // last promised, or an earlier release, whatever came of that.
 func (r *record) promiseEnd(n int32) time.Duration {
-	end := r.standing(n, int32(len(r.h.Events)))
+	end := r.promisedLast(n)
 	if n > 0 && int(n) < len(r.grants) {
 		end = min(end, r.grants[n].given)
 	}
@@ -52,6 +53,20 @@ func (r *record) promiseEnd(n int32) time.Duration {
 // instant.
 func (r *record) promisedAt(n int32, at time.Duration) time.Duration {
 	return min(r.promiseEnd(n), r.standing(n, int32(r.instant(at+1)/2)))
+}
+
+// promisedLast is until when grant n was promised last. What its client was told of
+// another's key is no promise.
+func (r *record) promisedLast(n int32) time.Duration {
+	if n <= 0 || int(n) >= len(r.grants) {
+		return 0
+	}
+	for _, k := range slices.Backward(r.replies[r.repliesAt[n]:r.repliesAt[n+1]]) {
+		if _, ok := r.anothers(n, &r.spans[k]); !ok {
+			return r.event(r.spans[k].ret).Until
+		}
+	}
+	return 0
 }
 
 // lingering is the charge against the holder that believed in p after its

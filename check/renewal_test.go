@@ -217,3 +217,29 @@ func TestConfirmedWithoutAGrant(t *testing.T) {
 	require.Equal(t, []any{Holder, "c2"}, []any{b.Blame, b.Who})
 	require.Contains(t, b.Cause, "deleted c1's key on r1; c2's release was confirmed at 13.002, though it had never been granted")
 }
+
+// H7, H10: what a client is told of another's key makes nothing good that it did after
+// its own term was over.
+func TestAnothersKeyIsNoPromise(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11, value("v1"))
+	tp.granted(11.4, 11.5, "c2", 2, 21.4, value("v2"))
+	for i, who := range []string{"c1", "c2"} {
+		tp.on(12, history.Event{Kind: history.Effect, Who: "mailer", Peer: who, Lock: "mail-1", Grant: int32(i + 1)})
+	}
+	tp.doubt(12.5, "c2", 2, history.DoubtAbort)
+	tp.call(13, "c1", history.Extend, 1)
+	tp.prolonged(13.001, "doc", "v2", "c1")
+	tp.ret(13.002, "c1", history.OK, promise(23), value("v1"))
+	tp.doubt(14, "c1", 1, history.DoubtRelease)
+	tp.call(14, "c1", history.Release, 1)
+	tp.freed(14.001, "r1", "v2", history.FreedDeleted, "c1")
+	tp.ret(14.002, "c1", history.OK)
+	v := Verdict(&tp.h)
+	require.Len(t, v.Belief.Windows, 1)
+	w := v.Belief.Windows[0]
+	require.Equal(t, []any{Recipe, "c1"}, []any{w.Blame, w.Who})
+	require.Equal(t, "c1's term ended at 11.000; c1 has no deadline of its own and went on believing until 14.000", w.Cause)
+	require.Equal(t, DuplicateEffect, v.Damage.Events[0].Kind)
+	require.Equal(t, []any{Recipe, "c1"}, []any{v.Damage.Events[0].Blame, v.Damage.Events[0].Who})
+}
