@@ -99,7 +99,7 @@ func (j *Judge) misnamed(i int32) finding {
 
 // grantOf is the span of the acquire of grant n, or none.
 func (r *record) grantOf(n int32) int32 {
-	if int(n) >= len(r.grants) {
+	if n <= 0 || int(n) >= len(r.grants) {
 		return none
 	}
 	return r.grants[n].acquire

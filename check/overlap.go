@@ -56,9 +56,10 @@ func (r *record) promisedAt(n int32, at time.Duration) time.Duration {
 }
 
 // promisedLast is until when grant n was promised last. What its client was told of
-// another's key is no promise.
+// another's key is no promise, nor is anything after a refusal.
 func (r *record) promisedLast(n int32) time.Duration {
-	if n <= 0 || int(n) >= len(r.grants) {
+	k := r.grantOf(n)
+	if k == none || r.spans[k].outcome == history.Refused {
 		return 0
 	}
 	for _, k := range slices.Backward(r.replies[r.repliesAt[n]:r.repliesAt[n+1]]) {

@@ -305,8 +305,8 @@ func (r *record) granted(n int32) (*span, bool) {
 
 // lockOf is the lock that grant n is of, or none.
 func (r *record) lockOf(n int32) int32 {
-	if s, ok := r.granted(n); ok {
-		return s.lock
+	if k := r.grantOf(n); k != none {
+		return r.spans[k].lock
 	}
 	return none
 }
