@@ -197,6 +197,23 @@ func TestLostUpdateUnderTwoLocks(t *testing.T) {
 	require.Contains(t, w[0].Cause, "by c1's write at 3.000; each was promised a lock of its own")
 }
 
+// Nor is it the two locks where one of them was over, or where there was but one.
+func TestLostUpdateWithOneLock(t *testing.T) {
+	tp := newTape()
+	tp.granted(1, 1.01, "c1", 1, 11)
+	tp.wrote(3, "c1", 1, 6, 5, 0)
+	tp.wrote(4, "c1", 1, 7, 5, 0)
+	require.Contains(t, woundsOf(tp)[0].Cause, "by c1's write at 3.000; c1's grant was still promised to it")
+
+	tp = newTape()
+	tp.granted(1, 1.01, "c1", 1, 2)
+	tp.callOn(2, "c2", history.Acquire, 2, "other")
+	tp.ret(2.01, "c2", history.OK, promise(12))
+	tp.wrote(3, "c2", 2, 6, 5, 0)
+	tp.wrote(4, "c1", 1, 7, 5, 0)
+	require.Contains(t, woundsOf(tp)[0].Cause, "by c2's write at 3.000; c1's term ended at 2.000")
+}
+
 // A resource whose check is not one step with its write has itself to blame, where
 // the other write came between the two.
 func TestCheckNotAtomicWithTheWrite(t *testing.T) {
