@@ -254,7 +254,7 @@ func (l *Line) takeWrite(words []string) ([]string, error) {
 // error.
 func (l *Line) takeLock(words []string) ([]string, error) {
 	l.Key = DefaultKey
-	if len(words) > 0 && !l.isOption(words[0]) {
+	if len(words) > 0 && !isOption(words[0]) {
 		l.Key, words = takeWord(words)
 	}
 	switch l.Verb {
@@ -283,15 +283,10 @@ func (l *Line) takeRelease(words []string) ([]string, error) {
 	return words, err
 }
 
-// isOption tells whether word is what may stand in the place of a lock's name.
-func (l *Line) isOption(word string) bool {
-	switch word {
-	case "every", "jitter", "retry":
-		return true
-	case "anyway":
-		return l.Verb == "try"
-	}
-	return false
+// isOption tells whether word is what may stand behind a lock's name, and so cannot be
+// one.
+func isOption(word string) bool {
+	return word == "every" || word == "jitter" || word == "retry" || word == "anyway"
 }
 
 func (l *Line) takeAcquire(words []string) ([]string, error) {

@@ -27,7 +27,7 @@ func TestScriptText(t *testing.T) {
 		{"acquire jitter 1s", ""},
 		{"try b; extend b; look b; release b", ""},
 		{"try anyway; try b anyway", ""},
-		{"acquire anyway; try  b", "acquire anyway; try b"}, // a lock of that name
+		{"acquire a; try  b", "acquire a; try b"},
 		{" claim  doc ;read doc;mint doc", "claim doc; read doc; mint doc"},
 		{"do mailer invoice-1", ""},
 		{"release retry 1s; release b retry 1500ms", "release retry 1s; release b retry 1.5s"},
@@ -77,6 +77,7 @@ func TestScriptErrors(t *testing.T) {
 		{"watch every 3s loudly", `step 1, "watch every 3s loudly": there is "loudly" behind it: want the end of the step`},
 		{"try anyway b", `step 1, "try anyway b": there is "b" behind it: want the end of the step`},
 		{"acquire b anyway", `step 1, "acquire b anyway": there is "anyway" behind it: want the end of the step`},
+		{"acquire anyway", `step 1, "acquire anyway": there is "anyway" behind it: want the end of the step`},
 		{"try every 1s", `step 1, "try every 1s": there is "every" behind it: want the end of the step`},
 	} {
 		_, err := trial.ParseScript(c.text)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,7 @@ func (a *app) argue() *cobra.Command {
 			if len(args) > 0 {
 				n, err := strconv.Atoi(args[0])
 				if err != nil || n < 1 || n > len(pairs) || len(args) > 1 {
-					return usage("argue %s: want one number from 1 to %d, or nothing", args[0], len(pairs))
+					return usage("argue %s: want one number from 1 to %d, or nothing", strings.Join(args, " "), len(pairs))
 				}
 				only = n
 			}
