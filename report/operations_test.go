@@ -137,3 +137,42 @@ func TestLeaders(t *testing.T) {
 		"  3.000   ·   n1   leads no more: no majority answers",
 	}, s.lines(t))
 }
+
+// TestExtensionsInARow: three or more of one grant are a line, up to what changes
+// something; what is told later knows of the last of them.
+func TestExtensionsInARow(t *testing.T) {
+	var s script
+	extend := func(at time.Duration, who string, grant int32) {
+		s.op++
+		e := history.Event{Verb: history.Extend, Op: s.op, Grant: grant, Who: who, Lock: "job", Kind: history.Call}
+		s.add(at, e)
+		e.Kind, e.Outcome, e.Until, e.Token = history.Return, history.OK, at+10*time.Second, 7
+		s.add(at, e)
+	}
+	for at := range 4 * time.Second / time.Second {
+		extend(at*time.Second, "c1", 1)
+		extend(at*time.Second, "c2", 2) // of something else
+	}
+	s.add(4*time.Second, history.Event{Kind: history.Elected, Who: "n2", Version: 2})
+	extend(5*time.Second, "c1", 1)
+	extend(6*time.Second, "c1", 1)
+	require.Equal(t, []string{
+		"extends the lock 4 times, every 1.000 s, last at 3.000: term until 13.000",
+		"extends the lock 4 times, every 1.000 s, last at 3.000: term until 13.000",
+		"becomes the leader (Raft term 2)",
+		"extends the lock: term until 15.000, token 7",
+		"extends the lock: term until 16.000, token 7",
+	}, whats(s.lines(t)))
+}
+
+// TestALossKnowsOfTheLastExtension though that has no line of its own.
+func TestALossKnowsOfTheLastExtension(t *testing.T) {
+	var s script
+	s.operation(history.Acquire, history.Event{Grant: 1, Outcome: history.OK, Until: 11 * time.Second, Value: "v"})
+	for range 3 {
+		s.operation(history.Extend, history.Event{Grant: 1, Outcome: history.OK, Until: 20 * time.Second})
+	}
+	s.add(4*time.Second, history.Event{Kind: history.Freed, Who: "r1", Lock: "job", Value: "v", Why: history.FreedEvicted})
+	lines := whats(s.lines(t))
+	require.Contains(t, lines[len(lines)-1], "term until 20.000")
+}

@@ -92,8 +92,12 @@ func tell(h *history.History, l *lanes) []line {
 	}
 	s.index()
 	for i := range h.Events {
+		e := &h.Events[i]
+		if g := s.grants[e.Grant]; g != nil && e.Kind == history.Return && e.Verb == history.Extend && e.Outcome == history.OK {
+			g.until = e.Until
+		}
 		if !s.told[i] {
-			s.event(i, &h.Events[i])
+			s.event(i, e)
 		}
 	}
 	s.ending()

@@ -184,9 +184,6 @@ func (s *teller) own(from, to int, client string) []string {
 func (s *teller) extended(i int, e *history.Event) {
 	switch e.Outcome {
 	case history.OK:
-		if g := s.grants[e.Grant]; g != nil {
-			g.until = e.Until
-		}
 		switch e.Why {
 		case history.ExtendAgain:
 			s.add(i, e.Who, "acquires "+s.lock(e)+" again, which it holds")
@@ -195,12 +192,54 @@ func (s *teller) extended(i int, e *history.Event) {
 			s.add(i, e.Who, "releases "+s.lock(e)+" once, and holds it on")
 			return
 		}
-		s.add(i, e.Who, "extends "+s.lock(e)+": "+promised(e))
+		if !s.renewed(i, e) {
+			s.add(i, e.Who, "extends "+s.lock(e)+": "+promised(e))
+		}
 	case history.Unknown:
 		s.add(i, e.Who, "does not learn whether it has extended "+s.lock(e)+because(e))
 	default:
 		s.add(i, e.Who, "cannot extend "+s.lock(e)+because(e))
 	}
+}
+
+// renewed tells the extensions of a grant from the Return e at i on in one line, up to
+// what changes something for anybody. It reports whether there were more than two.
+func (s *teller) renewed(i int, e *history.Event) bool {
+	all := []int{i}
+	for j := i + 1; j < len(s.h.Events) && !s.changes(&s.h.Events[j], e.Who); j++ {
+		if r := &s.h.Events[j]; r.Kind == history.Return && r.Verb == history.Extend && r.Grant == e.Grant {
+			all = append(all, j)
+		}
+	}
+	if len(all) < 3 {
+		return false
+	}
+	for _, j := range all {
+		s.told[j] = true
+	}
+	last := s.h.Events[all[len(all)-1]]
+	last.Token = 0 // it is that of the grant
+	s.add(i, e.Who, fmt.Sprintf("extends %s %s, every %s, last at %s: %s",
+		s.lock(e), count(len(all), "time"), s.pace(all), seconds(last.At), promised(&last)))
+	return true
+}
+
+// changes tells whether e is the end of a row of client's extensions: a fault or its
+// end, a change of the leader, of who holds or believes, of what is stored; or the next
+// thing that the client does.
+func (s *teller) changes(e *history.Event, client string) bool {
+	switch e.Kind {
+	case history.Call, history.Send, history.Drop, history.Fsync:
+		return false
+	case history.Return:
+		if e.Verb == history.Acquire {
+			return e.Outcome == history.OK
+		}
+		return e.Who == client && (e.Verb != history.Extend || e.Outcome != history.OK || e.Why != "")
+	case history.Step:
+		return e.Who == client && e.Value != "acquire" // its attempts are told together
+	}
+	return true
 }
 
 func (s *teller) looked(i int, e *history.Event) {
