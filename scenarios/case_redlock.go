@@ -23,7 +23,8 @@ func caseH1() *Scenario {
 	})
 }
 
-// caseH2 is the report itself, and that of whoever keeps locks there (valkey#2651).
+// caseH2 is the report itself, and that of whoever keeps locks there (valkey#2651). That
+// c1 has three nodes only is c2's doing, who asked two of them first and gave them back.
 func caseH2() *Scenario {
 	return redlockClockJump("redlock-clock-jump").retold("case-h02",
 		"redis/redis#416, valkey-io/valkey#2651: the clock of one node is set ahead, its keys expire, and a second client has a majority",

@@ -1,6 +1,7 @@
 package scenarios
 
-// caseH14 is the report itself (Jepsen's analysis of 3.4.3).
+// caseH14 is the report itself (Jepsen's analysis of 3.4.3). There a keepalive is lost;
+// here its client is paused, and sends none.
 func caseH14() *Scenario {
 	return etcdWaiterExpired().retold("case-h14",
 		"etcd-io/etcd#11456: a client whose session ended while it waited for etcd's lock is told that it has it",
