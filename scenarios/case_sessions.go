@@ -9,7 +9,7 @@ func caseH14() *Scenario {
 		Report: "etcd-io/etcd#11456",
 		Seen:   "Lock returned without an error on two clients at once; in etcd there was one key under the lock's prefix, the later client's, and no lease of the first",
 		Cure:   "recipe=fixed",
-		Means:  "a library of etcd 3.4.4 or later, which looks at its own key when the wait is over, and says that the session has expired",
+		Means:  "the Go client of etcd 3.5 or later (etcd#11408), which looks at its own key when the wait is over, and says that the session has expired; that of 3.4.23 still does not",
 	})
 }
 
@@ -83,6 +83,6 @@ func caseH19() *Scenario {
 		Report: "kubernetes/kubernetes#125761",
 		Seen:   "two kube-schedulers were active after the time had been changed: the standby was the Lease's holder, and the old leader stood down seconds later (the report saw two)",
 		Cure:   "expiry=observed",
-		Means:  "a candidate that counts LeaseDuration on its monotonic clock from when it saw the record change, as client-go does, and does not look at renewTime (client-go#448 asked for that and was turned down)",
+		Means:  "a candidate that counts LeaseDuration on its monotonic clock from when it saw the record change, and does not look at renewTime. client-go did so by then (client-go#448 asked for renewTime, and was turned down); what the schedulers of the report did, it does not say",
 	})
 }

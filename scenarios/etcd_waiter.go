@@ -14,7 +14,7 @@ import (
 )
 
 // etcdWaiterExpired is H14 and E4 (etcd#11456, etcd#9921): a client whose session
-// ends while it waits. The library, until 3.4.3, took the lock to be its own when
+// ends while it waits. The library, through 3.4, took the lock to be its own when
 // the keys before its own were gone.
 func etcdWaiterExpired() *Scenario {
 	pause, recipe, done := 3*time.Second, "old", "ignored"
@@ -26,7 +26,7 @@ func etcdWaiterExpired() *Scenario {
 	}
 	s.Params = []Param{
 		milliseconds("pause", &pause, 0, 3490*time.Millisecond, "how long c2 is paused, from 1.5s on, while it waits"),
-		choice("recipe", &recipe, []string{"old", "fixed"}, "the library until 3.4.3, and since: it looks at its own key again"),
+		choice("recipe", &recipe, []string{"old", "fixed"}, "the library through 3.4, and since 3.5: it looks at its own key again"),
 		choice("done", &done, []string{"ignored", "obeyed"}, "whether programs listen to what their sessions say"),
 	}
 	s.Also = []string{"done=obeyed", "pause=1s"}

@@ -40,9 +40,9 @@ type Etcd struct {
 	// Wait is what a client that does not get the lock at once waits for: the
 	// deletion of the key before its own, by default.
 	Wait Wait `yaml:"wait,omitempty"`
-	// NoRecheck leaves out the last look at its own key, as the library did until
-	// 3.4.3 (etcd#11456): a client whose session ended while it waited takes itself
-	// for the holder.
+	// NoRecheck leaves out the last look at its own key, as the library did
+	// through 3.4 (etcd#11456): a client whose session ended while it waited takes
+	// itself for the holder.
 	NoRecheck bool `yaml:"no-recheck,omitempty"`
 	// IgnoreDone: the program does not listen to Done, by which a session says that it
 	// is over. It believes until it releases.
