@@ -30,7 +30,7 @@ func caseH2() *Scenario {
 		"redis/redis#416, valkey-io/valkey#2651: the clock of one node is set ahead, its keys expire, and a second client has a majority",
 		[]string{"H2", "K10", "S29", "R8"}, "jump-at=1s", "c2-at=2s").fromField(Case{
 		Report: "redis/redis#416",
-		Seen:   "ntpdate had set a server's time ahead by days, and clients timed out all at once (#416); every lock was gone, and others got them while they were held (#2651)",
+		Seen:   "ntpdate had set a server's time ahead by days, and its clients' time-outs were over much too early (#416); when the clock changes all locks are gone, and others get them while they are held (#2651)",
 		Cure:   "how=slew",
 		Means:  "an NTP client that never steps a running server's clock, and slews it by less than the 1 % that Redlock allows for; Redis expires keys by the date, and has no other clock for them",
 	})
