@@ -120,7 +120,7 @@ Before anything ran, we had predicted the verdicts. Where the runs taught us oth
 `
 
 const beyond = `
-Points 12 to 18 go beyond the two essays. Of N copies, a write waits for W and a read asks R: a *quorum*. *Linearizable* is what behaves as if there were one copy. *Consensus* (Raft in etcd and Consul, Zab in ZooKeeper) is a majority that agrees on one log, which its *leader* writes; etcd's *revision* and ZooKeeper's *zxid* are places in that log. *ReadIndex*: the leader asks a majority before it answers. In *two-phase commit* all must agree, not a majority. A *session* lives while its client sends heartbeats (*keepalives*, *pings*); its locks go with it. etcd's *Done* tells a program that its session is over. A *lock-delay* is a wait before the next holder.
+Points 12 to 18 go beyond the two essays. Of N copies, a write waits for W and a read asks R: a *quorum*. *Linearizable* is what behaves as if there were one copy. *Consensus* (Raft in etcd and Consul, Zab in ZooKeeper; Raft for all of them here) is a majority that agrees on one log, which its *leader* writes; etcd's *revision* and ZooKeeper's *zxid* are places in that log. *ReadIndex*: the leader asks a majority before it answers. In *two-phase commit* all must agree, not a majority. A *session* lives while its client sends heartbeats (*keepalives*, *pings*); its locks go with it. etcd's *Done* tells a program that its session is over. A *lock-delay* is a wait before the next holder.
 `
 
 const opinions = `
