@@ -119,7 +119,7 @@ func (p *page) matrix(m *Matrix) {
 		p.row(texts)
 	}
 	p.line()
-	p.text(fmt.Sprintf("%d of the %d cells that we had predicted came out so; where one did not, it says what was predicted.", came, predicted))
+	p.text(fmt.Sprintf("%d of the %d cells that we had predicted came out so; where one did not, it says what was predicted. Of \"unmeasured\", \"measured\" and \"deaf\" nothing was; of a jump with a restart, that it breaks what one of them breaks.", came, predicted))
 }
 
 // unchecked is what is predicted of data that nothing checks: damage, as soon as two

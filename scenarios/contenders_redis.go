@@ -84,7 +84,6 @@ func single(name string, o redis.SetNX, predicted ...Mark) contender {
 	}
 	if o.Deadline {
 		l.deadline = 10 * time.Second
-		c.Fenced = Nothing // no such row was predicted, and its footnotes say nothing of tokens
 	}
 	c.fate = l.fate
 	return c
