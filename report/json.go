@@ -48,6 +48,7 @@ type expectation struct {
 type fieldCase struct {
 	Report string `json:"report"`
 	Seen   string `json:"seen"`
+	By     string `json:"cured_by"`
 	Cure   string `json:"cure"`
 	Means  string `json:"means"`
 }
@@ -81,7 +82,7 @@ func JSON(w io.Writer, r *Run) error {
 		}
 	}
 	if c := r.told(); c != nil {
-		o.Case = (*fieldCase)(c)
+		o.Case = &fieldCase{c.Report, c.Seen, string(c.By), c.Cure, c.Means}
 	}
 	if j := r.Judgement(); j == AsExpected || j == NotAsExpected {
 		yes := j == AsExpected

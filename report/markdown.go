@@ -89,11 +89,11 @@ func (p *page) field(t *Point) {
 	if t.Runs[0].Run.Scenario.Case == nil {
 		return
 	}
-	p.line("| case | what the operators would have seen | what cures it |")
-	p.line("|---|---|---|")
+	p.line("| case | what the operators would have seen | who cures it | how |")
+	p.line("|---|---|---|---|")
 	for i := range t.Runs {
 		s := t.Runs[i].Run.Scenario
-		p.line(fmt.Sprintf("| `%s` | %s | `%s`: %s |", s.Name, s.Case.Seen, s.Case.Cure, s.Case.Means))
+		p.line(fmt.Sprintf("| `%s` | %s | %s | `%s`: %s |", s.Name, s.Case.Seen, s.Case.By, s.Case.Cure, s.Case.Means))
 	}
 	p.line()
 }

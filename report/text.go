@@ -61,7 +61,7 @@ func (p *page) verdicts(r *Run) {
 	}
 	p.expected(r)
 	if told != nil {
-		p.entry("cure", noPaint, "", told.Cure+": "+told.Means)
+		p.entry("cure", noPaint, "", fmt.Sprintf("by the %s, %s: %s", told.By, told.Cure, told.Means))
 	}
 	if c := r.Control; c != nil {
 		p.entry("control", noPaint, c.title(), ": "+c.outcome())

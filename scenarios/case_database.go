@@ -7,6 +7,7 @@ func caseH12() *Scenario {
 		[]string{"H12", "S56"}, "clock=app", "skew=180s", "ttl=120s").fromField(Case{
 		Report: "lukas-krecan/ShedLock#231",
 		Seen:   "it is asked there whether this can be, and the maintainer says yes: both nodes would run the job; in the row of table shedlock, locked_at would be ahead of the first node's clock, and locked_by the second's name while the first is still at work",
+		By:     Client,
 		Cure:   "clock=db",
 		Means:  "JdbcTemplateLockProvider with usingDbTime() (ShedLock#263): every node's UPDATE reads the database's clock",
 	})
@@ -22,6 +23,7 @@ func caseH20() *Scenario {
 	return s.fromField(Case{
 		Report: "goauthentik/authentik#23876",
 		Seen:   "every pod that started logged that it was waiting to acquire the database lock; pg_locks had the lock granted to a server connection of PgBouncer's that was idle; nobody had looked at what pg_advisory_unlock returned",
+		By:     Client,
 		Cure:   "level=transaction",
 		Means:  "pg_advisory_xact_lock in the transaction that does the work; or a direct connection for what needs a session (authentik#23013). With server_reset_query_always=1 the lock is gone after its own statement instead",
 	})
@@ -34,6 +36,7 @@ func caseH21() *Scenario {
 		[]string{"H21"}).fromField(Case{
 		Report: "github/gh-ost#224",
 		Seen:   "GET_LOCK returned 1 on both nodes, and IS_USED_LOCK on each named its own client's connection",
+		By:     Operators,
 		Cure:   "nodes=1",
 		Means:  "one node for all that lock, by a proxy that writes to one; or a row instead of a named lock. MariaDB for a while refused GET_LOCK on a Galera cluster (MDEV-30473, taken back by MDEV-31325)",
 	})
@@ -48,6 +51,7 @@ func caseH22() *Scenario {
 	return s.fromField(Case{
 		Report: "cirello-io/pglock#18",
 		Seen:   "lock2 was acquired, and lock1.IsReleased went on saying false; the log had a heartbeat that failed, and none after it",
+		By:     Client,
 		Cure:   "policy=abort",
 		Means:  "a pglock that marks the lock as released when a heartbeat fails, and a program that looks at that and stops; since pglock#42 it tries again first",
 	})

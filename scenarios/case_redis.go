@@ -20,6 +20,7 @@ func caseH5() *Scenario {
 		"wait=off", "work=8s", "takeover=4900ms", "c2-at=5100ms").fromField(Case{
 		Report: "opsmill/infrahub#9450",
 		Seen:   "two workers change the graph at once for the rest of the first one's work; the new primary has one lock key, the second's; the first is told at its release that it does not own the lock",
+		By:     Client,
 		Cure:   "wait=on",
 		Means:  "WAIT 1 behind the SET, and no lock where no replica has acknowledged, as Redisson does with each command of its RLock since #2669; while there is no replica, nobody gets a lock",
 	})
@@ -33,6 +34,7 @@ func caseH6() *Scenario {
 		"c1-at=0s", "pause=11s", "c2-at=11s", "c3-at=13s").fromField(Case{
 		Report: "laravel/framework#26213",
 		Seen:   "two jobs at a time, twice: the late release throws nothing, and the lock is free long before it expires",
+		By:     Client,
 		Cure:   "release=compare",
 		Means:  "Laravel 5.8 (#26645): the key's value is the owner's, and release compares it in a script before it deletes",
 	})
@@ -70,6 +72,7 @@ func caseH7() *Scenario {
 	return s.fromField(Case{
 		Report: "sqlalchemy/dogpile.cache#171",
 		Seen:   "the report is of the other half: with a token for each thread a background thread cannot release the lock. With the option that it led to (thread_local_lock=False) nothing is raised where a thread is late, and LockError where the other one releases",
+		By:     Client,
 		Cure:   "value=own",
 		Means:  "thread_local=True, redis-py's default; or a Lock object for each acquire, which is handed on to the thread that releases. Whoever is late gets LockNotOwnedError",
 	})
@@ -117,6 +120,7 @@ func caseH8() *Scenario {
 		"expire=separate").fromField(Case{
 		Report: "lukas-krecan/ShedLock#65",
 		Seen:   "the scheduled task never runs again, on any instance, and nothing fails; TTL of the lock's key is -1, and DEL helps",
+		By:     Client,
 		Cure:   "expire=px",
 		Means:  "SET key value NX PX: ShedLock's Redis provider for spring-data-redis 2 (#66); Laravel's own RedisLock in the place of Horizon's",
 	})
@@ -153,6 +157,7 @@ func caseH9() *Scenario {
 	return s.fromField(Case{
 		Report: "samcook/RedLock.net#101",
 		Seen:   "the report tells of locks that fail at busy times, when the memory is full under allkeys-lru, and asks whether Redis drops them; where it does, evicted_keys of INFO rises, and the key is another's long before its expiry",
+		By:     Operators,
 		Cure:   "policy=noeviction",
 		Means:  "maxmemory-policy noeviction, which takes a Redis of the locks' own: full, it answers OOM to every SET, and nobody gets a lock. volatile-lru does not help: a lock's key has an expiry",
 	})
@@ -210,6 +215,7 @@ func caseH10() *Scenario {
 	return s.fromField(Case{
 		Report: "sibson/redbeat#127",
 		Seen:   "every task is sent twice, for good: both schedulers log \"beat: Extending lock...\" at each tick, and the key never expires",
+		By:     Client,
 		Cure:   "extend=compare",
 		Means:  "redbeat #128: lock.extend of redis-py, a script that compares before PEXPIRE. The scheduler that is no longer the owner gets LockNotOwnedError, and ends",
 	})
@@ -281,6 +287,7 @@ func caseH11() *Scenario {
 	return s.fromField(Case{
 		Report: "sibson/redbeat#208",
 		Seen:   "every task is sent twice, by the scheduler that has the lock and by one that logs \"raised: ConnectionError\" for its acquire, and never that it acquired it",
+		By:     Client,
 		Cure:   "on-error=stops",
 		Means:  "redbeat #240: a tick without a lock is an error where one is wanted, and ends the scheduler. A SET that got through then holds its key until the TTL is over",
 	})

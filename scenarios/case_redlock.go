@@ -18,6 +18,7 @@ func caseH1() *Scenario {
 		[]string{"H1", "K3", "K5", "K7", "S7"}, "pause=15s", "c1-at=0s", "c2-at=11s").fromField(Case{
 		Report: "Kleppmann 2016",
 		Seen:   "the older client's data over the newer's, and no error; in its log a gap as long as the pause (HBase, which had this, says when it is back: \"We slept 50631ms instead of 3000ms\")",
+		By:     Store,
 		Cure:   "fencing=on",
 		Means:  "the service hands out a number that rises with each grant, the client sends it with each write, and the store refuses one that is smaller than it has seen",
 	})
@@ -31,6 +32,7 @@ func caseH2() *Scenario {
 		[]string{"H2", "K10", "S29", "R8"}, "jump-at=1s", "c2-at=2s").fromField(Case{
 		Report: "redis/redis#416",
 		Seen:   "ntpdate had set a server's time ahead by days, and its clients' time-outs were over much too early (#416); when the clock changes all locks are gone, and others get them while they are held (#2651)",
+		By:     Operators,
 		Cure:   "how=slew",
 		Means:  "an NTP client that never steps a running server's clock, and slews it by less than the 1 % that Redlock allows for; Redis expires keys by the date, and has no other clock for them",
 	})
@@ -43,6 +45,7 @@ func caseH3() *Scenario {
 		[]string{"H3", "S33", "K11"}, "restart-at=1s").fromField(Case{
 		Report: "go-redsync/redsync#186",
 		Seen:   "it is reasoned there, and not seen: Lock would return nil to both clients, and Unlock false to the first, since only two pools still have its value",
+		By:     Operators,
 		Cure:   "down=10s",
 		Means:  "a server that crashed stays away for as long as the longest lock lives, before redsync may ask it again",
 	})
@@ -91,6 +94,7 @@ func caseH4() *Scenario {
 	return s.fromField(Case{
 		Report: "go-redsync/redsync#149",
 		Seen:   "with three servers that keep nothing on disk, extending said that the key does not exist on the one that had restarted; with the second restart every lock was lost at once",
+		By:     Client,
 		Cure:   "set-on-extend=on",
 		Means:  "redsync 4.12 or later, and its option WithSetNXOnExtend; servers that restart between two extensions still give the lock away",
 	})
@@ -158,6 +162,7 @@ func caseH13() *Scenario {
 	return s.fromField(Case{
 		Report: "mike-marcacci/node-redlock#296",
 		Seen:   "lock.expiration was in the past when acquire returned; using() said at once \"Cannot extend an already-expired lock.\" and aborted the work; in Redis the lock was fine",
+		By:     Client,
 		Cure:   "from=last",
 		Means:  "node-redlock with #274 (merged in 2023; 5.0.0-beta.2, in 2024 the latest release, is without), or retryCount 0 and retries of one's own",
 	})

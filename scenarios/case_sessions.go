@@ -8,6 +8,7 @@ func caseH14() *Scenario {
 		[]string{"H14", "E4", "J2"}).fromField(Case{
 		Report: "etcd-io/etcd#11456",
 		Seen:   "Lock returned without an error on two clients at once; in etcd there was one key under the lock's prefix, the later client's, and no lease of the first",
+		By:     Client,
 		Cure:   "recipe=fixed",
 		Means:  "the Go client of etcd 3.5 or later (etcd#11408), which looks at its own key when the wait is over, and says that the session has expired; that of 3.4.23 still does not",
 	})
@@ -23,6 +24,7 @@ func caseH15() *Scenario {
 	return s.fromField(Case{
 		Report: "etcd-io/etcd#10811",
 		Seen:   "the storage took writes of two clients at once; in etcd the first one's lease and key were gone and the second's key was there, and nothing had told the first: Lock had returned long before",
+		By:     Store,
 		Cure:   "store=fenced",
 		Means:  "a storage that keeps the revision of the lock's key and takes no older one; where the data is in etcd itself, Mutex.IsOwner in the transaction that writes. To stop when Session.Done says so (etcd#6127) leaves up to a second",
 	})
@@ -38,6 +40,7 @@ func caseH16() *Scenario {
 	return s.fromField(Case{
 		Report: "apache/curator#727",
 		Seen:   "client #1 logged that it had acquired the lock when client #0's ephemeral node had expired, and client #0's thread, which had it, was not interrupted",
+		By:     Client,
 		Cure:   "stop=suspended",
 		Means:  "a ConnectionStateListener that ends the work at SUSPENDED; LOST comes when the client itself has counted a whole session, and the servers have let the next one in",
 	})
@@ -53,6 +56,7 @@ func caseH17() *Scenario {
 	return s.fromField(Case{
 		Report: "samuel/go-zookeeper#229",
 		Seen:   "Lock returned that the connection was closed, and from then on every client waited; under the lock's path stood a lowest node that no client knew of, of a session that was alive",
+		By:     Client,
 		Cure:   "recipe=curator",
 		Means:  "a recipe that after an error looks for its own node by the guid in its name, and goes on with it (Curator) or deletes it (go-zookeeper#237, which is not merged); until then, end the client, and with it its session",
 	})
@@ -67,6 +71,7 @@ func caseH18() *Scenario {
 	return s.fromField(Case{
 		Report: "hashicorp/consul#4508",
 		Seen:   "the key kept the dead holder's session for twice its TTL, and then none for 15s, in which every acquire was refused, though a LockDelay of 0 had been asked for",
+		By:     Client,
 		Cure:   "delay=0s",
 		Means:  "\"LockDelay\": \"0s\" in the body of /v1/session/create. The Go client leaves a 0 out, and 15s come of it (consul#1077): there, a nanosecond. Twice the TTL remains, and a holder that is only paused has less time to come back",
 	})
@@ -82,6 +87,7 @@ func caseH19() *Scenario {
 	return s.fromField(Case{
 		Report: "kubernetes/kubernetes#125761",
 		Seen:   "two kube-schedulers were active after the time had been changed: the standby was the Lease's holder, and the old leader stood down seconds later (the report saw two)",
+		By:     Client,
 		Cure:   "expiry=observed",
 		Means:  "a candidate that counts LeaseDuration on its monotonic clock from when it saw the record change, and does not look at renewTime. client-go did so by then (client-go#448 asked for renewTime, and was turned down); what the schedulers of the report did, it does not say",
 	})

@@ -12,12 +12,24 @@ type Case struct {
 	Report string
 	// Seen is what the operators of the system would have seen.
 	Seen string
+	// By is whose the cure is.
+	By Healer
 	// Cure is what turns the failure off: settings of the scenario, each "key=value",
 	// with blanks between. It is run as the control.
 	Cure string
 	// Means says what those settings are on the real system.
 	Means string
 }
+
+// Healer is who can cure a failure.
+type Healer string
+
+// The healers.
+const (
+	Client    Healer = "client"    // or its library: its code or its options
+	Operators Healer = "operators" // of the servers
+	Store     Healer = "store"     // what the lock protects: no lock can
+)
 
 // fromField makes s stand for a failure from the field.
 func (s *Scenario) fromField(c Case) *Scenario {

@@ -59,6 +59,8 @@ func TestTheFieldInNumbers(t *testing.T) {
 		v := verdicts(t, s)
 		of["promise "+string(v.Promise.Status)]++
 		of["belief "+string(v.Belief.Status)]++
+		of["promise "+string(v.Promise.Status)+", belief "+string(v.Belief.Status)]++
+		of["cured by the "+string(s.Case.By)]++
 		if v.Promise.Status == check.Broken && v.Promise.Breaches[0].Blame == check.Service {
 			of["the service's fault"]++
 		}
@@ -71,6 +73,9 @@ func TestTheFieldInNumbers(t *testing.T) {
 	require.Equal(t, map[string]int{
 		"promise kept": 8, "promise broken": 14, "the service's fault": 6,
 		"belief overlapping": 17, "belief exclusive": 5,
+		"promise kept, belief overlapping": 5, "promise kept, belief exclusive": 3,
+		"promise broken, belief overlapping": 12, "promise broken, belief exclusive": 2,
+		"cured by the client": 16, "cured by the operators": 4, "cured by the store": 2,
 	}, of)
 }
 

@@ -275,7 +275,7 @@ func TestCase(t *testing.T) {
 	got := call(t, "--scenario", "case-h21")
 	require.Equal(t, 0, got.code)
 	require.Contains(t, got.out, "\nseen      "+told.Seen[:40])
-	require.Contains(t, got.out, "\ncure      "+told.Cure+": "+told.Means[:20])
+	require.Contains(t, got.out, "\ncure      by the operators, "+told.Cure+": "+told.Means[:20])
 	require.Contains(t, got.out, "\ncontrol   case-h21 "+told.Cure+": ")
 	require.Contains(t, call(t, "--scenario", "case-h21", "--format", "json").out, `"case":{"report":"github/gh-ost#224","seen":"GET_LOCK returned 1`)
 
