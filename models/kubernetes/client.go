@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"locksim/clock"
@@ -142,6 +143,11 @@ func (l *lock) Release(p *sim.Process, key string, _ models.Grant) error {
 		return errGone
 	}
 	_, err := e.update(p, "")
+	if errors.Is(err, sim.ErrRefused) || errors.Is(err, sim.ErrClosed) {
+		// It has stopped all the same. That nothing was sent is not to be told as a release
+		// that never was: its name stays, and what its identity takes again is its own.
+		return fmt.Errorf("%w: %v", errKept, err)
+	}
 	return err
 }
 

@@ -140,6 +140,24 @@ func TestAgain(t *testing.T) {
 	require.Equal(t, []string{"c1 from 10ms", "c1 to 1.01s: release", "c1 from 1.016s", "c1 to 1.016s: release"}, spells(r))
 }
 
+// TestReleaseThatIsRefused: n1 is down from 8.04 to 9.012, so that nobody takes c1's
+// release at 9. c1 has stopped, and a second later it takes again what bears its name:
+// that is no second grant beside the first.
+func TestReleaseThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, release := range []bool{true, false} {
+		r := trial.Test(t, trial.Spec{
+			System:   kubernetes.LeaderElection{ReleaseOnCancel: release},
+			Cast:     trial.Cast{Clients: []trial.Client{{Name: "c1", Script: trial.MustScript("acquire; work 9s; release; work 1s; acquire; work 1s; release")}}},
+			Schedule: faults.MustParse("at 8040ms  restart n1 kill 972ms"),
+			Latency:  sim.Every(ms),
+			Horizon:  30 * time.Second,
+		})
+		require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+		require.Equal(t, check.OK, r.Progress.Status)
+	}
+}
+
 // TestAnyFaults: what happens to servers costs nobody its exclusiveness.
 func TestAnyFaults(t *testing.T) {
 	t.Parallel()
