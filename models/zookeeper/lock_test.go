@@ -263,6 +263,17 @@ func TestHerd(t *testing.T) {
 	}
 }
 
+// TestPingOfASessionThatEnds: c1 is back at 4.667 with a ping to send at 5.999. It
+// arrives at 6, when the leader has just begun to end the session: it is not answered, or
+// c1 would have its word until 9.997.
+func TestPingOfASessionThatEnds(t *testing.T) {
+	t.Parallel()
+	system := zookeeper.Mutex{Session: 4 * sec, Servers: map[string][]string{"c1": {"n1"}, "c2": {"n1"}, "c3": {"n1"}}}
+	s := spec(system, "at 0ms pause c1 thread 1ms\nat 13ms pause c1 suspend 4654ms", loops...)
+	r := trial.Test(t, s)
+	require.Equal(t, check.Kept, r.Promise.Status, r.Promise.Breaches)
+}
+
 // clean is what goes wrong with clients, and with servers that the clients are not
 // connected to.
 func clean(t *rapid.T) string {

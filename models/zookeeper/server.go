@@ -89,11 +89,12 @@ func (s *server) link(n *raft.Node, r sim.Request, o on) *link {
 }
 
 // open is the same where the request keeps the session: all do but listen, which no
-// ZooKeeper client sends, since its server sends events unasked.
+// ZooKeeper client sends, since its server sends events unasked. A leader that is ending
+// the session drops the request (ZooKeeperServer.touch, SessionTrackerImpl.touchSession).
 func (s *server) open(n *raft.Node, r sim.Request, o on) *link {
 	l := s.link(n, r, o)
-	if l != nil {
-		s.touch(n, o.Session)
+	if l == nil || !s.touch(n, o.Session) {
+		return nil
 	}
 	return l
 }

@@ -71,14 +71,16 @@ func (t *tracker) forget(id int64) {
 	t.expiries = slices.DeleteFunc(t.expiries, func(x expiry) bool { return x.session == id })
 }
 
-// touch takes in that a session's client has been heard of.
-func (s *server) touch(n *raft.Node, id int64) {
+// touch takes in that a session's client has been heard of. It reports whether that
+// counts: on the leader not for a session that is about to end.
+func (s *server) touch(n *raft.Node, id int64) bool {
 	switch {
 	case n.Leads():
-		s.prolong(n, id)
+		return s.prolong(n, id)
 	case !slices.Contains(s.tracker.heard, id):
 		s.tracker.heard = append(s.tracker.heard, id)
 	}
+	return true
 }
 
 // heard takes in the sessions that a follower has heard of.
