@@ -71,10 +71,14 @@ func (r *record) made(s *span) pos {
 // key had expired: it has not looked at it. There may be none.
 func (r *record) keyless(n int32) (charge, bool) {
 	s, ok := r.granted(n)
-	if !ok || r.expired(s) == none {
+	if !ok {
 		return charge{}, false
 	}
-	e := r.event(r.expired(s))
+	i := r.expired(s)
+	if i == none {
+		return charge{}, false
+	}
+	e := r.event(i)
 	return charge{fmt.Sprintf("%s was told at %s that it holds the lock, though its own key had expired on %s at %s",
 		r.owner(n), seconds(r.doneAt(s)), e.Who, seconds(e.At)), Recipe, r.owner(n)}, true
 }
